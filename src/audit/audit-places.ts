@@ -13,7 +13,6 @@ import type { Walk } from './walk.ts';
 
 export type AuditedPlace = Pick<Place, 'name' | 'kind' | 'look' | 'all'>;
 
-/** Everything that a place has of one log. */
 export interface ReadPlace {
   readonly name: string;
   readonly isHome: boolean;
@@ -68,7 +67,7 @@ export interface AuditedSignatures {
   readonly log: AuditedLog;
 }
 
-/** What a log says of itself, for checks of what hangs on it. */
+/** What a log says of itself. */
 export interface AuditedLog {
   /** Those of `store/log`. */
   readonly entries: readonly Entry[];
@@ -88,7 +87,6 @@ export interface SignedLog {
   readonly vouched: number;
 }
 
-/** Compares the head of the log and the checkpoints of all places with its entries. */
 export function auditSignatures(log: SignedLog, findings: Findings): AuditedSignatures {
   const { walk, origin, head, places, keys } = log;
   const fits: Statement['fits'] = (checkpoint) =>
@@ -171,7 +169,7 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
 
-/** How far the fitting checkpoints of a place reach: those of a trusted key, and all. */
+/** The largest sizes of the fitting checkpoints of a place: those of a trusted key, and all. */
 interface Reached {
   readonly place: ReadPlace;
   readonly pinned: number;

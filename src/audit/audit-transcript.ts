@@ -4,7 +4,6 @@ import type { StoredEntry } from '../store/journal.ts';
 import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
-/** How far the transcript reached according to an entry. */
 export interface KeptTranscript {
   readonly seq: number;
   readonly bytes: number;
@@ -13,7 +12,6 @@ export interface KeptTranscript {
   readonly troubled: boolean;
 }
 
-/** An entry's statement about the transcript; undefined for every other entry. */
 function keptTranscript({
   seq,
   type,
@@ -29,10 +27,9 @@ function keptTranscript({
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
 /**
- * Compares the transcript of each run with its record. In a shared store (`isShared`) each process keeps its
- * requests where it drove the run: each resume may have been on another machine, or in another home of this
- * one. The local transcript must be one or more of these parts; a killed process recorded nothing about its
- * own.
+ * Compares the transcript of each run with its record. In a shared store (`isShared`) each resume may have
+ * been on another machine or in another home, with its own requests. The local transcript must be one or more
+ * of these parts. A killed process recorded nothing about its own part.
  */
 export function transcriptWatch(
   transcriptOf: TranscriptOf,
@@ -86,10 +83,7 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
   return hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256;
 }
 
-/**
- * Compares the beginning of a transcript with everything recorded about it. A closed run (`isClosed`) has
- * nothing after that; any other may have been interrupted before recording how far it came.
- */
+/** A closed run (`isClosed`) has nothing after the recorded part; another may have been interrupted. */
 function auditTranscript(
   stream: string,
   kept: readonly KeptTranscript[],

@@ -21,9 +21,7 @@ import { createWalk, type Walk } from './walk.ts';
 export interface AuditOptions extends GivenKeys {
   /** Undefined if there is no store, or it cannot be opened. */
   readonly log: Log | undefined;
-  /**
-   * Losses that a person accepted, as recorded in the log: the remaining entries are compared around them.
-   */
+  /** Losses that a person accepted, by the log: the other entries are compared around them. */
   readonly losses?: readonly Loss[];
   /** The places of checkpoints, the home first. */
   readonly places: readonly AuditedPlace[];
@@ -51,15 +49,13 @@ export interface AuditReport {
 }
 
 /**
- * Reads a whole store once and recomputes everything: each entry, the tree, the times, the head, every
- * checkpoint of every place, the transcripts. Changes nothing, works while runs are live, and reports
- * findings for any content: it never rejects because of what a store or a place contains.
+ * Reads a whole store once and recomputes everything: entries, tree, times, head, checkpoints of all places,
+ * transcripts. Changes nothing and works while runs are live. Any content gives findings, no rejection.
  */
 export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   const { log, anchors = [], losses = [], transcriptOf, isShared = false, stream, onEntry } = options;
   const findings = createFindings();
-  // A live run continues during the audit: so read the demands before the checkpoints, and those before the
-  // entries.
+  // A live run continues during the audit: read the demands before the checkpoints, these before the entries.
   const before = await answered(async () => log?.head(), findings);
   const vouched = (await answered(async () => log?.vouched(), findings)) ?? 0;
   const origin = (await log?.origin().catch(() => undefined)) ?? claimOf(before?.note)?.origin;
@@ -121,10 +117,7 @@ function reportOf(
   };
 }
 
-/**
- * Takes all entries up to the newest head, and returns its note. Entries and head are read at two moments:
- * entries appended by a live run in between are read too, exactly up to the head.
- */
+/** Reads up to the newest head, including entries that a live run appends, and returns its note. */
 async function walkAll(log: Log, walk: Walk, findings: Findings): Promise<string | undefined> {
   const take = async (upTo: number) => {
     for await (const entry of log.stored(walk.next())) {

@@ -9,7 +9,6 @@ export interface KeyUnread {
   readonly why: string;
 }
 
-/** The keys given to an audit from outside the record. */
 export interface GivenKeys {
   /** PEM, one or more blocks: these pin the record, and no other key is trusted by itself. */
   readonly publicKey?: string | undefined;
@@ -21,7 +20,6 @@ export interface GivenKeys {
   readonly isShared?: boolean | undefined;
 }
 
-/** A signed note about a size of the log. */
 export interface Statement {
   /** Its location: `the head of the log`, or the name of a place. */
   readonly where: string;
@@ -47,9 +45,8 @@ export interface ReadStatements<S extends Statement> {
 }
 
 /**
- * Verifies signed statements and decides which of their keys are trusted: pinned ones (or the log's first key
- * if there are none), and those endorsed by a trusted key. Signatures of other keys are findings. `named` are
- * the keys of the log with this origin, in order.
+ * Verifies signed statements. Trusts pinned keys (else the log's first key) and keys that a trusted key
+ * endorsed; signatures of others are findings. `named`: the log's keys under this origin, in order.
  */
 export function readStatements<S extends Statement>(
   statements: readonly S[],

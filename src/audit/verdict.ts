@@ -5,10 +5,7 @@ import { show } from '../base/text.ts';
 
 /** One finding of an audit, as data. The message is printable: one line, lower case, no full stop. */
 export interface Finding {
-  /**
-   * A `problem` is evidence of damage or tampering; a `limit` is a missing proof: nothing wrong was found,
-   * but not everything is shown; a `note` changes no verdict.
-   */
+  /** `problem`: damage or tampering; `limit`: only a proof is missing; `note`: changes no verdict. */
   readonly severity: 'problem' | 'limit' | 'note';
   readonly stream?: string;
   readonly seq?: number;
@@ -59,7 +56,6 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
 
 type Where = Pick<Finding, 'stream' | 'seq'>;
 
-/** Collects the findings of an audit. */
 export interface Findings {
   problem(code: string, shortMessage: string, where?: Where): void;
   limit(code: string, shortMessage: string, where?: Where): void;

@@ -11,7 +11,6 @@ import { isStreamName } from '../store/new-entry.ts';
 import { isEnd, mayFollowEnd } from '../store/run-entries.ts';
 import { createFindings, type Finding, type Findings } from './verdict.ts';
 
-/** The results of reading all entries once. */
 export interface Walk {
   /** Takes the next entry of the log, whatever it contains. */
   take(entry: LoggedEntry): void;
@@ -47,7 +46,6 @@ export interface WalkOptions {
   readonly gaps?: Loss['gaps'] | undefined;
   /** The stream whose leaves are reported. */
   readonly stream?: string | undefined;
-  /** Called with each entry after its check. */
   readonly onEntry: (entry: LoggedEntry) => void;
 }
 
@@ -109,8 +107,7 @@ export function createWalk(
       if (hash('sha256', `\0${leafText(entry)}`, 'hex') !== entry.hash)
         problem('entry.changed', `entry ${seq} was changed: its content does not match its hash`);
       if (!isCanonical(entry.body)) problem('entry.body', `the body of entry ${seq} is not canonical JSON`);
-      // The tree is built from the stored hashes: the hash of a changed entry stays signed, and only the
-      // change is a finding.
+      // Use the stored hashes: that of a changed entry stays signed, so only the change is a finding.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)
         problem('tree.changed', `what is stored of the tree at leaf ${index} is not what its entries give`);
       inStream(entry);
@@ -204,10 +201,7 @@ function addLeaf(leaves: [number, number][], index: number): void {
 const TOLERANCE = 5 * 60_000;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 
-/**
- * Finds back-dated entries: older than an earlier entry in the log by more than five minutes, without an
- * entry that the clock was set back by as much.
- */
+/** Reports entries dated over 5 minutes before an earlier one, if no clock was noted as set back as much. */
 function clockWatch(findings: Findings): { take(entry: LoggedEntry): void; finish(): void } {
   let latest = '';
   // The process that records it may be a moment behind another one of the same machine.
@@ -249,10 +243,7 @@ interface Demand {
   readonly seq: number;
 }
 
-/**
- * What the record implies about checkpoints. Each covers everything before it, so the last demand of a kind
- * counts.
- */
+/** Each checkpoint covers everything before it, so the last demand of a kind counts. */
 interface Demands {
   /** A checkpoint certainly existed: a call was sent, or another process continued after a run was left. */
   readonly certain: Demand | undefined;
@@ -313,9 +304,8 @@ export interface CheckEntriesOptions {
 }
 
 /**
- * Hashes entries and compares them with the stored tree: finds entries rewritten in place, which change
- * neither their number nor the signed head. A full audit does this too, and also checks checkpoints, keys and
- * transcripts. Only reads; rejects with the log's errors.
+ * Hashes entries and compares them with the stored tree, to find entries rewritten in place, which change
+ * neither number nor signed head. Checks no checkpoints, keys or transcripts. Rejects with the log's errors.
  */
 export async function checkEntries(
   log: Pick<Log, 'head' | 'stored'>,
@@ -348,7 +338,6 @@ export async function checkEntries(
   };
 }
 
-/** The first of several problems, and how many more there are. */
 export function changedInWords([first, ...more]: readonly Finding[]): string {
   const where = first?.stream === undefined ? '' : `${first.stream}: `;
   return show(`${where}${first?.shortMessage}${more.length > 0 ? `, and ${more.length} more` : ''}`, 300);

@@ -7,20 +7,13 @@ import type { Secret } from '../base/secret.ts';
  */
 export type KeyProfile = 'md5' | 'sha256' | 'pbkdf2';
 
-/** The result of probing the first bytes of a backup. */
 export type ProbeResult =
   | { readonly result: 'fits'; readonly profile: KeyProfile }
   | { readonly result: 'wrong-key' }
-  /**
-   * No `Salted__` header: not an encrypted backup at all. `looksLike` is a guess for the message (`html`,
-   * `gzip`, `json`, `empty`).
-   */
+  /** No `Salted__` header. `looksLike` is a guess for the message: `html`, `gzip`, `json`, `empty`. */
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
-/**
- * The problem of a backup file. `empty`: the key opens it, and it was read to its last byte, but it contains
- * nothing to recover. That does not prove a backup.
- */
+/** `empty`: the key opens it to its last byte, but it holds nothing to recover: no backup is proven. */
 export type VerifyProblem =
   | 'wrong-key'
   | 'truncated'
@@ -59,10 +52,7 @@ export interface VerifyOptions {
   readonly onProgress?: (done: number, total: number | undefined) => void;
 }
 
-/**
- * The error for a problem of a backup file: code `backup.<problem>`, with hints that are safe to follow.
- * `shortMessage` says what was found and where.
- */
+/** Code `backup.<problem>`, with hints that are safe to follow. */
 export function backupProblem(problem: VerifyProblem, shortMessage: string, cause?: unknown): LifeboatError {
   return new LifeboatError(`${PREFIX}${problem}`, shortMessage, { hints: HINTS[problem], cause });
 }

@@ -1,7 +1,6 @@
 /** The first bytes of every encrypted backup (openssl-enc(1)); 8 bytes of salt follow. */
 export const SALTED = Buffer.from('Salted__');
 
-/** Header and salt. */
 export const HEADER_BYTES = 16;
 
 /** How much of a backup is needed to probe keys: the header, the salt and the first cipher block. */
@@ -15,10 +14,7 @@ export const BEGINNING_BYTES = 200;
 /** The kind of a file, by its first bytes. `gzip` is an unencrypted backup, if it is a backup. */
 export type Beginning = 'encrypted' | 'gzip' | 'html' | 'json' | 'empty' | 'unknown';
 
-/**
- * Guesses the kind of a file. A file that ends inside `Salted__` counts as encrypted, since it is the
- * beginning of one.
- */
+/** A file that ends inside `Salted__` counts as encrypted: it is the beginning of one. */
 export function beginningOf(head: Uint8Array): Beginning {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   if (bytes.length === 0) return 'empty';

@@ -1,7 +1,6 @@
 /**
- * Reads an iterator of chunks byte-wise: look ahead, take, give back. `Last` is the iterator's return value.
- * Chunks pass through uncopied unless a look ahead spans two of them. After the source failed, every further
- * read rejects with the same error.
+ * Reads chunks byte-wise: look ahead, take, give back. `Last`: the iterator's return value. Copies only for a
+ * look ahead over two chunks. After the source failed, each read rejects with the same error.
  */
 export class ByteReader<Last = unknown> {
   readonly #source: AsyncIterator<Uint8Array, Last>;
@@ -31,7 +30,6 @@ export class ByteReader<Last = unknown> {
     return chunk;
   }
 
-  /** Gives back the last bytes taken. */
   unread(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     this.#waiting.unshift(chunk);

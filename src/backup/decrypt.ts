@@ -20,11 +20,9 @@ interface Decrypted {
 
 /**
  * Probes the head of a backup and returns its decrypted bytes. Rejects with `backup.wrong-key`,
- * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
- *
- * A bad end is no error here: a last block without valid padding is passed through, and `CipherEnd` says so.
- * Only the reader of the gzip inside can distinguish a truncated file from a damaged one. A chunk is used up
- * before the next one is requested, so that the source may use one buffer for all of them.
+ * `backup.not-a-backup` or `backup.truncated` after one chunk. A bad end is no error: a last block without
+ * valid padding passes, and `CipherEnd` says so, since only the gzip reader can tell truncated from damaged.
+ * A chunk is used up before the next is requested, so the source may reuse one buffer.
  */
 export async function decrypt(
   chunks: AsyncIterable<Uint8Array>,

@@ -13,11 +13,9 @@ export interface CipherKey {
 }
 
 /**
- * Derives the AES key and vector from a passphrase, as `openssl enc` does (openssl-enc(1),
- * EVP_BytesToKey(3)): the passphrase as UTF-8, the 8-byte salt of the file. Takes microseconds, with `pbkdf2`
- * about 20 ms.
- *
- * Rejects `md5` with `backup.no-md5` on a host whose OpenSSL refuses MD5 (FIPS mode).
+ * Derives key and vector as `openssl enc` does (openssl-enc(1), EVP_BytesToKey(3)): passphrase as UTF-8, the
+ * file's 8-byte salt. Takes microseconds, with `pbkdf2` about 20 ms. Throws `backup.no-md5` for `md5` where
+ * OpenSSL refuses MD5 (FIPS mode).
  */
 export function deriveKey(passphrase: Secret, salt: Uint8Array, profile: KeyProfile): CipherKey {
   const text = Buffer.from(passphrase.reveal(), 'utf8');

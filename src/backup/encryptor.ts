@@ -14,10 +14,7 @@ export interface EncryptorOptions {
 
 const SALT_BYTES = 8;
 
-/**
- * Turns gzip bytes into a backup file: `Salted__`, salt, AES-256-CBC with PKCS#7 padding. `openssl enc -d
- * -aes-256-cbc` reads the result. Memory is constant.
- */
+/** Gzip bytes to a backup that `openssl enc -d -aes-256-cbc` reads (PKCS#7). Memory is constant. */
 export function encryptor({ key, profile, salt = randomBytes(SALT_BYTES) }: EncryptorOptions): Transform {
   if (salt.length !== SALT_BYTES) throw new RangeError(`the salt is ${SALT_BYTES} bytes`);
   const derived = deriveKey(key, salt, profile);

@@ -1,6 +1,5 @@
-// By hand around zlib's inflate, because it gives verdicts: zlib's gunzip silently drops what follows the
-// last member, it reads no header apart from its data, though keys are tried against a header alone, and a
-// verdict needs to know at which byte a member ends, and what follows it.
+// By hand around zlib's inflate, for verdicts: zlib's gunzip drops what follows the last member, cannot read
+// a header alone (for key probes), and does not say at which byte a member ends.
 
 import { once } from 'node:events';
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
@@ -10,11 +9,9 @@ import { ByteReader } from './byte-reader.ts';
 import type { CipherEnd } from './decrypt.ts';
 
 /**
- * Unpacks decrypted gzip and checks everything: CRC-32 and length of every member (RFC 1952), and that
- * nothing is missing or left over after the last one. Consecutive members are joined, as by `gzip -dc`.
- *
- * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data`. Output before a rejection is
- * not proven.
+ * Unpacks gzip and checks CRC-32 and length of every member (RFC 1952), and that nothing is missing or left
+ * over. Joins members, as `gzip -dc` does. Rejects with `backup.truncated`, `backup.corrupt` or
+ * `backup.trailing-data`; output before a rejection is not proven.
  */
 export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): AsyncGenerator<Uint8Array, void> {
   const reader = new ByteReader(plain);
@@ -26,10 +23,7 @@ export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): Asyn
   }
 }
 
-/**
- * Unpacks consecutive gzip members and leaves the reader right after the last one; the caller handles what
- * follows. Rejects with `backup.truncated`, `backup.corrupt` or the reader's errors.
- */
+/** Stops right after the last member. Rejects with `backup.truncated`, `.corrupt` or the reader's error. */
 export async function* unpackGzip(reader: ByteReader): AsyncGenerator<Uint8Array, void> {
   let contentBytes = 0;
   do {
@@ -85,10 +79,7 @@ const FNAME = 0x08;
 const FCOMMENT = 0x10;
 const RESERVED = 0xe0;
 
-/**
- * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. If there
- * are fewer than four bytes, those count; no bytes are not gzip.
- */
+/** RFC 1952 §2.3: 1f 8b, method 8, no reserved flag. Of fewer than 4 bytes those count; 0 are not gzip. */
 export function looksLikeGzip(bytes: Uint8Array): boolean {
   const [id1, id2 = 0x8b, method = 8, flags = 0] = bytes;
   return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
@@ -127,10 +118,7 @@ async function skipText(reader: ByteReader): Promise<void> {
   throw backupProblem('truncated', 'the data ends inside a gzip header');
 }
 
-/*
- * Large chunks are all the tuning: the engine works in a thread of the pool, and each hand-over costs it a
- * pause. With room for several chunks on both sides it works on while the caller hashes the last one.
- */
+/* Large chunks and room for several on both sides: each hand-over pauses the engine's pool thread. */
 const OUTPUT_CHUNK = 512 * 1024;
 const ENGINE = {
   chunkSize: OUTPUT_CHUNK,
@@ -139,9 +127,8 @@ const ENGINE = {
 };
 
 /**
- * Inflates one raw deflate stream (RFC 1951) and leaves the reader right after its last byte. `before` is the
- * number of earlier content bytes, for the message. Rejects with `backup.corrupt`, `backup.truncated` or the
- * reader's error.
+ * Inflates a raw deflate stream (RFC 1951) and leaves the reader right after it. `before`: earlier content
+ * bytes, for the message. Rejects with `backup.corrupt`, `backup.truncated` or the reader's error.
  */
 async function* inflateMember(reader: ByteReader, before: number): AsyncGenerator<Uint8Array, void> {
   const engine = createInflateRaw(ENGINE);

@@ -5,7 +5,6 @@ import { ByteReader } from './byte-reader.ts';
 import { looksLikeGzip, unpackGzip } from './gunzip.ts';
 import { looksLikeTar, TAR_BLOCK, TarWalker } from './tar-walker.ts';
 
-/** The kind of a backup's content. */
 interface Inspection {
   readonly content: 'tar' | 'gzip' | 'data';
   /** Entries of the tar; undefined for anything else. */
@@ -18,12 +17,10 @@ interface Inspection {
 const MAX_GZIPS = 3;
 
 /**
- * Reads content to its end and determines its kind: a tar is walked, a gzip is unpacked and its content
- * inspected, and an SQL dump must say that it is complete. Reports content without anything to recover: a
- * failed dump is encrypted like any other. Memory is constant.
- *
- * Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` for incomplete content, or with
- * the error of `chunks`: damage of the outer layer says more about the cause.
+ * Reads content to its end: walks a tar, unpacks a gzip and inspects its content, and checks that an SQL dump
+ * says it is complete. Reports content with nothing to recover: a failed dump is encrypted like any other.
+ * Memory is constant. Rejects with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` for
+ * incomplete content, or with the error of `chunks`: damage of the outer layer says more about the cause.
  */
 export async function inspectContent(chunks: AsyncIterable<Uint8Array>): Promise<Inspection> {
   const source = chunks[Symbol.asyncIterator]();
@@ -89,10 +86,7 @@ class PlainInspector {
   }
 }
 
-/**
- * Walks a tar and inspects its entries: at least one must hold data, and no dump may be truncated. Only `end`
- * reports problems.
- */
+/** At least one entry must hold data, and no dump may be truncated. Only `end` reports problems. */
 class TarInspector {
   readonly #walker = new TarWalker(
     () => this.#entryEnds(),
@@ -102,11 +96,10 @@ class TarInspector {
     },
   );
   #dump = new DumpEnd();
-  /** The problem of the first truncated dump. */
   #cut: string | undefined;
   /** The inspector of the current entry, until an entry with data was found. */
   #entry: DataInspector | undefined = new DataInspector('part');
-  /** What the first entry with content holds instead of data. */
+  /** What the first entry with content holds, if not data. */
   #notData: string | undefined;
   #problem: unknown;
 
@@ -159,10 +152,7 @@ const HEAD = 512;
 /** Longer than each of the lines, including its line end. */
 const SEAM = 64;
 
-/**
- * Reads a text piece by piece and detects a truncated SQL dump: a complete dump says so at its end, and so
- * does each of several in a row. Memory is constant.
- */
+/** Detects a truncated SQL dump: each in a row must say at its end that it is complete. Constant memory. */
 class DumpEnd {
   #head: Buffer | undefined = Buffer.alloc(0);
   #kind: (typeof DUMPS)[number] | undefined;
@@ -208,10 +198,7 @@ class DumpEnd {
   }
 }
 
-/**
- * Decides whether the bytes pushed through it may be data, or what they are instead. Memory is constant.
- * `whole`: the content of a backup; `part`: a file in it, which may be a short text.
- */
+/** `whole`: the content of a backup; `part`: a file in it, maybe a short text. Memory is constant. */
 class DataInspector {
   readonly #of: 'whole' | 'part';
   readonly #lines = new ErrorLines();
@@ -251,9 +238,8 @@ function isOnlyZeros(bytes: Uint8Array): boolean {
 const MESSAGE_LIMIT = 64 * 1024;
 
 /**
- * Whether content is a short text without any statement, which a dump would have: the message of a failed
- * dump, or a proxy's page, packed and encrypted as if it were data. Returns a description with its beginning;
- * undefined for anything that may be data. `content` is all of it, at most `MESSAGE_LIMIT` bytes.
+ * Describes a short text without any statement: the message of a failed dump, or a proxy's page, packed as if
+ * it were data. Undefined for possible data. `content`: all of it, at most `MESSAGE_LIMIT` bytes.
  */
 function messageIn(content: Buffer): string | undefined {
   const text = textOf(content);
@@ -271,19 +257,13 @@ function noDump(length: number, begins: string): string {
   return `a text of ${formatBytes(length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
 }
 
-/**
- * As `messageIn`, but only for a text that names an error: files in a backup may be short texts, and the
- * message of a failed dump stands alone.
- */
+/** Only for a text that names an error: a file in a backup may be a short text. */
 function errorIn(content: Buffer): string | undefined {
   const message = messageIn(content);
   return message !== undefined && namesError(content.toString('utf8')) ? message : undefined;
 }
 
-/**
- * What only data has: a statement that ends its line, a comment as at the beginning of a dump, JSON with one
- * record a line, LDIF.
- */
+/** A statement that ends its line, a comment as a dump begins with, JSON with one record a line, LDIF. */
 const DATA = /;[ \t]*$|^-- |^\/\*|^dn:|^\{.*\}\s*\n\{/mu;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -317,9 +297,8 @@ function namesError(text: string): boolean {
 }
 
 /**
- * Reads a text of any length line by line and decides whether every line is a program's error message, or
- * belongs to one. Stricter than the check of a short text, since a table may be about errors. The first other
- * line ends the reading. Memory is constant.
+ * Decides whether every line of a text is a program's error message or belongs to one. Stricter than for a
+ * short text: a table may be about errors. Another line ends the reading. Memory is constant.
  */
 class ErrorLines {
   #begun = Buffer.alloc(0);

@@ -8,12 +8,10 @@ import { deriveKey, PROFILES } from './derive-key.ts';
 import { looksLikeGzip } from './gunzip.ts';
 
 /**
- * Decides whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip
- * header (RFC 1952: magic, method, no reserved flag), which one wrong key in 134 million produces. Padding is
- * ignored: one wrong key in 256 produces it.
- *
- * Without `profile` all three are tried. Throws `backup.truncated` if fewer than 32 bytes of a backup are
- * given, and `backup.no-md5` if MD5 is refused here and no other profile fits.
+ * Decides from 32 bytes whether a key opens a backup: the first block must decrypt to a gzip header (RFC
+ * 1952: magic, method, no reserved flag), as with one wrong key in 134 million. Padding is ignored: one wrong
+ * key in 256 produces it. Without `profile` tries all. Throws `backup.truncated` for fewer than 32 bytes,
+ * `backup.no-md5` if MD5 is refused and nothing else fits.
  */
 export function probe(head: Uint8Array, key: Secret, profile?: KeyProfile): ProbeResult {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
@@ -49,7 +47,6 @@ function firstBlockIsGzip(head: Buffer, passphrase: Secret, profile: KeyProfile)
   return looksLikeGzip(decipher.update(head.subarray(HEADER_BYTES, PROBE_BYTES)));
 }
 
-/** A key to try on a backup, with its fingerprint. */
 export interface Candidate {
   readonly fingerprint: string;
   readonly key: Secret;
@@ -64,10 +61,7 @@ type ProbeKeysResult =
   | { readonly result: 'wrong-key' }
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
-/**
- * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are
- * tried with every key before the slow one. `wrong-key` means that none fits. Throws the errors of `probe`.
- */
+/** Tries the fast profiles with every key before the slow one. Throws the errors of `probe`. */
 export function probeKeys(
   head: Uint8Array,
   candidates: readonly Candidate[],
@@ -83,7 +77,7 @@ export function probeKeys(
   return { result: 'wrong-key' };
 }
 
-/** What a tool leaves at the end of a key read from a file, and its name. */
+/** Ends that tools leave on a key in a file, with their names. */
 const ENDS: readonly (readonly [string, string])[] = [
   ['\r', 'a carriage return'],
   ['\n', 'a line end'],
@@ -91,9 +85,8 @@ const ENDS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * A sentence if a key opens a backup with a different line end: `openssl -pass file:` strips only the line
- * feed, so with Windows line ends the carriage return belongs to the key. Undefined if none does. Throws the
- * errors of `probe`. `head` must be that of an encrypted backup.
+ * Which key fits with another line end: `openssl -pass file:` strips only the line feed, so a Windows
+ * carriage return belongs to the key. `head` must be of an encrypted backup. Throws the errors of `probe`.
  */
 export function nearMiss(head: Uint8Array, candidates: readonly Candidate[]): string | undefined {
   const variants = candidates.flatMap(({ fingerprint, key }) => {

@@ -60,11 +60,9 @@ function unreadable(path: string, cause: unknown): LifeboatError {
 }
 
 /**
- * Opens a backup file and returns its content, decrypted and unpacked. Rejects at once with
- * `backup.wrong-key`, `backup.not-a-backup`, `backup.unreadable` or `backup.no-md5`.
- *
- * The stream fails with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` if the file is
- * damaged: its output is not proven before it has ended. The file is closed with the stream.
+ * The content, decrypted and unpacked. Rejects at once with `backup.wrong-key`, `backup.not-a-backup`,
+ * `backup.unreadable` or `backup.no-md5`. The stream fails with `backup.truncated`, `backup.corrupt` or
+ * `backup.trailing-data`: its output is not proven before its end. It closes the file.
  */
 export async function openContent(path: string, options: Pick<VerifyOptions, 'key'>): Promise<Readable> {
   const { chunks } = await readBackup(path);

@@ -7,27 +7,19 @@ import { backupProblem } from './backup-file.ts';
 /** An entry of a tar. Clean its name before showing it, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
-  /** Bytes of content. */
   readonly size: number;
 }
 
-/**
- * Long names and pax records are small; with access lists or comments they can reach some MiB. Larger ones
- * are not read into memory.
- */
+/** Mostly small; some MiB with access lists or comments. Larger ones are not read into memory. */
 const META_LIMIT = 32 * 1024 * 1024;
 
-/**
- * Long names (`L`, `K`) and pax records (`x`, Solaris's `X`, and `g` for all entries) describe entries and
- * are not entries themselves.
- */
+/** Long names (`L`, `K`) and pax records (`x`, Solaris `X`, `g` for all) only describe entries. */
 const META_TYPES = new Set(['L', 'K', 'x', 'X', 'g']);
 
 /**
- * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content
- * is skipped, not copied. It ends where `tar -t` ends: the first block of zeros ends the tar, and what
- * follows is ignored; a tar that just stops between two entries is whole. Every header checksum must be
- * right.
+ * Walks a pushed tar: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Skips content without a
+ * copy. Ends as `tar -t` does: at the first block of zeros, or between two entries. Every header checksum
+ * must be right.
  */
 export class TarWalker {
   readonly #onEntry: ((entry: TarEntry) => void) | undefined;
@@ -52,7 +44,6 @@ export class TarWalker {
     this.#onContent = onContent;
   }
 
-  /** Entries met so far. */
   get entries(): number {
     return this.#entries;
   }
@@ -195,10 +186,7 @@ interface TarHeader {
   readonly moreSparse: boolean;
 }
 
-/**
- * Hard link, symlink, device, directory, FIFO: no content follows, whatever the size in the header (POSIX
- * ustar, typeflag).
- */
+/** Hard link, symlink, device, directory, FIFO: without content whatever the size (POSIX ustar, typeflag). */
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['1', '2', '3', '4', '5', '6']);
 
 const MAGIC_AT = 257;
@@ -282,10 +270,7 @@ function readText(block: Buffer, at: number, length: number): string {
 
 // By hand, because it gives verdicts: libraries skip records that they cannot read.
 
-/**
- * Reads pax records (POSIX pax, extended header): `<length> <keyword>=<value>\n`, with the length in bytes of
- * the whole record. The last one counts if a keyword repeats. Undefined if the bytes are not such records.
- */
+/** POSIX pax records, `<length> <keyword>=<value>\n`; `length` in bytes of all. The last keyword counts. */
 function readPax(bytes: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();
   let at = 0;

@@ -14,22 +14,17 @@ import { inspectContent } from './inspect-content.ts';
 import { readBackup } from './read-backup.ts';
 
 /**
- * Reads a backup file to its last byte and reports on it: decrypted, unpacked, checksums compared, tar
- * entries walked, both sides hashed. Memory stays under 200 MiB at any size. Nothing is written.
- *
- * Problems of the file are a report, not an error; a wrong key shows after one read of 64 KiB. `intact` and
- * `readable` do not mean authentic: the format has no MAC. Rejects with `backup.unreadable`, `backup.no-md5`,
- * or with the reason of the signal.
+ * Reads a backup file to its last byte: decrypts, unpacks, compares checksums, walks tar entries, hashes both
+ * sides. Memory stays under 200 MiB at any size. Writes nothing. Problems of the file are a report, not an
+ * error; a wrong key shows after one read of 64 KiB. `intact` and `readable` do not mean authentic: the
+ * format has no MAC. Rejects with `backup.unreadable`, `backup.no-md5`, or with the reason of the signal.
  */
 export async function verifyFile(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { size, chunks } = await readBackup(path);
   return await verifyChunks(chunks, options, size);
 }
 
-/**
- * Verifies a backup while it arrives, as `verifyFile` does. The stream is destroyed at the end, even after a
- * wrong key. The progress has no total. Also rejects with the stream's own error.
- */
+/** As `verifyFile`, on arrival. Destroys the stream at the end; may reject with its error. No total. */
 export async function verifyStream(stream: Readable, options: VerifyOptions): Promise<VerifyReport> {
   // Without this a stalled stream would not notice the signal.
   if (options.signal !== undefined) addAbortSignal(options.signal, stream);
@@ -107,10 +102,7 @@ function explain(problem: VerifyProblem, message: string, meter: CipherMeter): s
 const SALT = SALTED.readInt32BE(0);
 const ED__ = SALTED.readInt32BE(4);
 
-/**
- * Passes on the bytes of a backup and measures them: count, SHA-256, progress, abort. A reader may stop early
- * without closing the source; `drain` then measures the rest.
- */
+/** Measures passing bytes. A reader may stop early without a close: `drain` measures the rest. */
 class CipherMeter implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #options: Pick<VerifyOptions, 'signal' | 'onProgress'>;
@@ -133,10 +125,7 @@ class CipherMeter implements AsyncIterable<Uint8Array> {
     return this.#bytes;
   }
 
-  /**
-   * The position of a second `Salted__` on a block boundary: two encrypted files were joined. It can be
-   * missed if chunks split it, so it only improves a message.
-   */
+  /** Where a second `Salted__` begins: two joined files. Only for a message: missed if chunks split it. */
   get secondHeader(): number | undefined {
     return this.#secondHeader;
   }

@@ -1,6 +1,5 @@
 import type { CommandContext } from './context.ts';
 
-/** The progress of asking many instances. */
 export interface AskedProgress {
   answered(count: number): void;
   /** Removes the line. */
@@ -8,8 +7,7 @@ export interface AskedProgress {
 }
 
 /**
- * The number of answers out of `total`, on stderr: one line that is removed at the end, and nothing without a
- * terminal. `more` follows it.
+ * Answers out of `total` on stderr: one line, removed at the end; nothing without a terminal. `more` follows.
  */
 export function askedProgress(
   { stderr }: Pick<CommandContext, 'stderr'>,

@@ -27,10 +27,9 @@ export interface Bundle<Exports> {
 
 interface BundleOptions {
   /**
-   * A script that is one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`;
-   * ASCII. `volume(name)` returns the exports of the script `<name>.cjs` beside it, which may be packed: a
-   * zero byte, then the script compressed by Brotli. The file holds the function because source assembled in
-   * memory takes its size once more.
+   * A script: one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`; ASCII.
+   * `volume(name)` returns the exports of `<name>.cjs` beside it, which may be packed: a zero byte, then
+   * Brotli. A file, since source assembled in memory takes its size once more.
    */
   readonly file: string;
   /** The script of this file name if there is no file; it is not changed. */
@@ -42,7 +41,6 @@ interface BundleOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The function of a bundle's script. */
 type Main = (
   exports: unknown,
   require: NodeJS.Require,
@@ -54,13 +52,11 @@ type Main = (
 
 /**
  * Runs the script of a bundle with the code that an earlier start compiled. Node's own compile cache keeps
- * only what is compiled before the first line runs, which leaves most functions to be compiled at every
- * start. Without this, `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's own
- * cache still 34 % more each (medians of 30 runs in turns).
- *
- * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that no one else can
- * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
- * anew.
+ * only what is compiled before the first line runs, so each start compiles most functions. Without this,
+ * `runs` takes 74 % more processor time and `status -o json` 58 %; with Node's cache still 34 % more each
+ * (medians of 30 runs in turns). The code is run, so it is kept in a folder that no one else can write to,
+ * below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache. Otherwise, or with NODE_DISABLE_COMPILE_CACHE,
+ * everything is compiled again.
  */
 export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOptions): Bundle<Exports> {
   const keptAt = /^[a-z-]{1,30}$/.test(part) ? keeper(env, `${stamp}-${tag()}-${part}`) : undefined;
@@ -94,9 +90,8 @@ export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOp
 }
 
 /**
- * All compiled code. V8 drops the code of functions that have not run for a while, which by the end of a run
- * are those of its start: `openBundle` prevents that. Code is read only with the flags that it was written
- * with, so the flag is restored first.
+ * All compiled code. V8 drops the code of functions that have not run for a while, such as those of the
+ * start: `openBundle` prevents that. Code must be read with the flags of its writer: restore the flag first.
  */
 function codeOf(script: Script): Buffer {
   setFlagsFromString('--flush-bytecode');

@@ -7,21 +7,16 @@ import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { KeptPassphrase } from './kept-passphrase.ts';
 
-/** What a command gets from the process: streams, environment, common options. */
 export interface CommandContext extends Streams {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
   readonly configPath: string | undefined;
   /** Why a change continues without the folder in which a team keeps its checkpoints. */
   readonly alone?: string | undefined;
-  /**
-   * Turns terminal echo back on if it was disabled at the start of the process (echo.ts): called once the key
-   * store is open and its passphrase is no longer asked for.
-   */
+  /** Restores terminal echo (echo.ts). Call it once the key store needs no passphrase any more. */
   readonly restoreEcho?: (() => void) | undefined;
   /** The full screen, if it is up: it asks for secrets. Otherwise the terminal is asked. */
   readonly screen?: OnScreen | undefined;
-  /** Aborted when that screen is left. */
   readonly leaving?: AbortSignal | undefined;
   /** Shows a run on an existing screen, instead of one of its own. */
   readonly showRun?: ((port: RunPort) => Promise<RunEnd>) | undefined;
@@ -37,7 +32,6 @@ export interface CommandContext extends Streams {
   readonly output?: OutputForm;
 }
 
-/** How a result is printed: for people, as JSON, or as YAML. */
 export const FORMS = ['table', 'json', 'yaml'] as const;
 export type OutputForm = (typeof FORMS)[number];
 
@@ -47,10 +41,7 @@ export interface FormFlags {
   readonly json?: boolean;
 }
 
-/**
- * The form that the flags ask for, before the command, after it, or both. Throws `usage.output` (exit 2) if
- * they disagree.
- */
+/** The form that flags before or after the command name. Throws `usage.output` (exit 2) if they disagree. */
 export function formFrom(levels: readonly FormFlags[]): OutputForm {
   const asked = levels.flatMap(({ output, json }) => [output ?? [], json === true ? ('json' as const) : []]);
   const [first = 'table', ...others] = asked.flat();
@@ -62,10 +53,7 @@ export function formFrom(levels: readonly FormFlags[]): OutputForm {
   });
 }
 
-/**
- * The form of an error in the command line itself: read from the words alone, so that a misspelt flag beside
- * it does no harm.
- */
+/** For errors of the command line itself: reads only words, so a misspelt flag does no harm. */
 export function formOfErrors(argv: readonly string[]): OutputForm {
   const end = argv.indexOf('--');
   const words = end === -1 ? argv : argv.slice(0, end);

@@ -296,7 +296,6 @@ now, or when nothing shows that it could be.`,
   );
 }
 
-/** The command that writes the first config. */
 function defineInit(program: Command, command: Define): void {
   command(
     program,
@@ -339,7 +338,6 @@ after you type its name, or with --confirm.`,
   );
 }
 
-/** The commands for the work that recoveries leave behind. */
 function defineFollowUps(program: Command, command: Define): void {
   const list = async () => (await import('../commands/followups/followups.ts')).followUpsList;
   const listing = () => [new Option('--all', 'also those that are done or skipped')];

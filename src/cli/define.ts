@@ -21,7 +21,6 @@ export interface Details {
   readonly notes?: readonly string[];
 }
 
-/** Further properties of a command. */
 export interface Manner extends Details {
   readonly hidden?: boolean;
   /** Its output has no other form, so it takes no `-o`. */
@@ -42,7 +41,6 @@ export type Define = <Options>(
   manner?: Manner,
 ) => Command;
 
-/** A command that only groups others. */
 export function group(parent: Command, name: string, summary: string, details: Details = {}): Command {
   const made = parent.command(name).helpCommand(false);
   for (const option of common({})) made.addOption(option.hideHelp());
@@ -78,15 +76,11 @@ function indented(lines: readonly string[]): string {
 /** The value of every flag for a point in time: `momentFrom` reads them all. */
 export const TIME = '14:32, "10 minutes ago" or 2026-03-01T02:59:00Z';
 
-/** The flag that names the instance. */
 export function instance(what = 'the instance (default: the only one)'): Option {
   return new Option('-i, --instance <name>', what);
 }
 
-/**
- * Makes a flag refuse a second, different value (`usage.option`, exit 2): it is unknown which one was meant.
- * A flag that collects its values is unchanged.
- */
+/** A second, different value is refused (`usage.option`, exit 2). Flags that collect values are unchanged. */
 export function takenOnce(option: Option): Option {
   const { parseArg: read, defaultValue } = option;
   if (!option.required || option.variadic) return option;
@@ -98,7 +92,6 @@ export function takenOnce(option: Option): Option {
   });
 }
 
-/** Flags whose value is a reason, for the record. */
 const REASON_FLAGS: ReadonlySet<string> = new Set([
   ...['--reason', '--abandon', '--anyway', '--break-glass', '--alone', '--no-follow-ups', '--because'],
 ]);
@@ -121,7 +114,6 @@ export function twoValues(flag: string, one: string, other: string): LifeboatErr
   );
 }
 
-/** Where the help lists the common flags. */
 export const COMMON_OPTIONS = 'Common options:';
 
 /** The flags that stand before or after a command. */

@@ -7,10 +7,7 @@ import type { CommandContext } from './context.ts';
 /** Flags with which a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
-/**
- * Flags with a value: of `run` and `resume`, and common ones. A test compares them with the definitions,
- * which are not loaded here.
- */
+/** Flags with a value, of `run` and `resume`, and common ones. A test compares them with the definitions. */
 export const VALUED: ReadonlySet<string> = new Set([
   ...['-i', '--instance', '-o', '--output', '--config', '--alone'],
   ...['--target', '--backup', '--to', '--action', '--app', '--incident', '--reason', '--confirm'],
@@ -23,7 +20,6 @@ export function configIn(argv: readonly string[]): string | undefined {
   return argv[at]?.startsWith('--config=') === true ? argv[at]?.slice('--config='.length) : argv[at + 1];
 }
 
-/** The words of a command line without flags and their values. */
 export function wordsIn(argv: readonly string[]): readonly string[] {
   return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
 }
@@ -83,9 +79,7 @@ export function paintEarly(
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 
-/**
- * Until the run or the UI handles signals, a signal ends the process; it must not leave its screen behind.
- */
+/** Before the run or UI handles signals, a signal ends the process: it must not leave its screen behind. */
 function onSignalAlone(act: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -94,10 +88,7 @@ function onSignalAlone(act: () => void): void {
   }
 }
 
-/**
- * Whether opening the keys asks for a passphrase, which happens on the ordinary screen. `env` is that of
- * `withKeyStore`.
- */
+/** The ordinary screen asks for a passphrase to open the keys. `env` is that of `withKeyStore`. */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return (
     env['LIFEBOAT_KEYCHAIN'] === 'vault' &&
@@ -106,7 +97,7 @@ export function asksPassphrase(env: CommandContext['env']): boolean {
   );
 }
 
-/** Whether the run's task is asked for, which happens on the ordinary screen too. */
+/** The ordinary screen asks for the run's task too. */
 function asksAction(argv: readonly string[]): boolean {
   return wordsIn(argv)[1] === 'change-instance' && !argv.some((arg) => /^--action(?:=|$)/u.test(arg));
 }

@@ -19,10 +19,7 @@ export function disableEcho(stdin: { readonly isTTY?: boolean }): () => void {
   return restoreEcho;
 }
 
-/**
- * Like `disableEcho`, for the start of a process, which holds nothing yet: SIGINT, SIGTERM and SIGHUP end it
- * with the terminal restored.
- */
+/** As `disableEcho`, at the start: SIGINT, SIGTERM and SIGHUP end the process, terminal restored. */
 export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () => void {
   const restoreEcho = disableEcho(stdin);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -5,7 +5,6 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { Details } from './define.ts';
 
-/** First line of the help. */
 export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
 const DOES: Readonly<Record<OfferedRunbookId, string>> = {
@@ -54,9 +53,7 @@ function exitCodes(): string {
   return [codes.slice(0, 4), codes.slice(4)].map((line) => `  ${line.join(' · ')}`).join('\n');
 }
 
-/**
- * The parser's error as a LifeboatError: its first sentence, its suggestion as a hint, and where the help is.
- */
+/** The first sentence of the parser's error; its suggestion as a hint, and where the help is. */
 export function usageError(command: Command, { code, message }: CommanderError): LifeboatError {
   const [, words = message, similar] =
     /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/su.exec(message) ?? [];
@@ -74,7 +71,6 @@ export function usageError(command: Command, { code, message }: CommanderError):
   });
 }
 
-/** Suggests the choice most similar to an unknown word. */
 function hintOfChoices(words: string): readonly string[] {
   const [, word, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)$/su.exec(words) ?? [];
   return word === undefined || choices === undefined ? [] : mostSimilar(word, choices.split(', '));
@@ -96,7 +92,6 @@ function optionsWithin(command: Command): readonly Option[] {
   return [...command.options, ...command.commands.flatMap(optionsWithin)];
 }
 
-/** Our codes by those of the parser. */
 const CODES: Readonly<Record<string, string>> = {
   'commander.unknownCommand': 'usage.command',
   'commander.help': 'usage.command',

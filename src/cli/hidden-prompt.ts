@@ -8,9 +8,8 @@ import type { CommandContext } from './context.ts';
 import { disableEcho } from './echo.ts';
 
 /**
- * Asks for a secret in a field of the screen or on the terminal; only its length is shown. Rejects with
- * `input.none` without a terminal, `input.left` on Escape or Ctrl-C, and, on the terminal, with
- * `input.mismatch` if two entries differ.
+ * Asks for a secret on the screen or terminal; shows only its length. Rejects with `input.none` without a
+ * terminal, `input.left` on Escape or Ctrl-C, `input.mismatch` on the terminal if two entries differ.
  */
 export async function askHidden(
   prompt: string,
@@ -60,16 +59,10 @@ async function askTwice(
   });
 }
 
-/**
- * Escape alone, or with a key that would accept or end the prompt: readline joins Escape and a key within
- * half a second into one Alt key, so that the prompt does not see Ctrl-C or Enter.
- */
+/** Readline joins Escape and a key within half a second into one Alt key: the prompt misses Ctrl-C, Enter. */
 const LEADS_OUT = /^\u001b+[\u0003\u0004\r\n]?$/u;
 
-/**
- * Asks on a terminal, where Escape then works like Ctrl-C: the signal passed to `ask` aborts on Escape, or
- * with the given signal. Listens only while the prompt is open.
- */
+/** Makes Escape work like Ctrl-C while `ask` is open: its signal aborts on Escape, or with `signal`. */
 export async function leaveByEscape<Answer>(
   stdin: EventEmitter,
   ask: (signal: AbortSignal) => Promise<Answer>,

@@ -1,7 +1,4 @@
-/**
- * Passes values on in the order of these names, each as soon as those before it were, whichever of them is
- * known first. Keeps only those that wait for others.
- */
+/** Passes values on in the order of these names, each as soon as possible; keeps only those that wait. */
 export function inOrder<Value>(
   names: readonly string[],
   pass: (value: Value) => void,

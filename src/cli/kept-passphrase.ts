@@ -3,7 +3,7 @@ import type { Secret } from '../base/secret.ts';
 
 /** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
-  /** Whether it is wanted for background work, which can do without it. */
+  /** For background work, which can do without it. */
   readonly isUnasked: boolean;
   /** The kept passphrase; without one, asks for it, once for all concurrent callers. */
   get(ask: () => Promise<Secret>): Promise<Secret>;

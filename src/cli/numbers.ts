@@ -2,10 +2,7 @@ import { Duration } from '../base/duration.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/**
- * An id of the service (service-api.md section 2: internal ids are whole numbers). Anything else is a usage
- * error.
- */
+/** A whole number (service-api.md section 2); anything else is a usage error. */
 export function idFrom(text: string, what: string): number {
   return wholeNumber(text, what, 0);
 }
@@ -24,10 +21,7 @@ export function wholeNumber(text: string, what: string, least: number): number {
   );
 }
 
-/**
- * The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. Timers need
- * bounds: the minimum and the maximum, both as typed.
- */
+/** Milliseconds of `--FLAG 15m`; else the usage error `usage.FLAG`. Timers need `bounds`, both as typed. */
 export function durationFrom(text: string, flag: string, bounds?: readonly [string, string]): number {
   const ms = Duration.safeParse(text).data;
   const [least, most] = bounds?.map((bound) => Duration.parse(bound)) ?? [];

@@ -13,7 +13,6 @@ export type ResultOf<Name extends SchemaName> = Readonly<
 
 type Output = Pick<CommandContext, 'stdout' | 'output'>;
 
-/** Whether the output is for people. */
 export function isForPeople({ output = 'table' }: Pick<CommandContext, 'output'>): boolean {
   return output === 'table';
 }
@@ -45,17 +44,13 @@ export async function printRecord<Name extends SchemaName>(
   } else context.stdout.write(`${printableJson(value)}\n`);
 }
 
-/** Prints a result whose items come one by one. */
 export interface ItemsPrinter<Item, Rest> {
   item(item: Item): void;
   /** Ends the document; `rest` is what the result has beside its items. */
   end(rest: Rest): Promise<void>;
 }
 
-/**
- * Prints a result with thousands of items for programs: with `-o json` each item as it comes, so that none is
- * kept. The document is whole only once it was ended.
- */
+/** For thousands of items: `-o json` prints each as it comes and keeps none. Only `end` makes it whole. */
 export function printItems<Name extends SchemaName>(
   context: Output,
   name: Name,

@@ -18,9 +18,7 @@ export function printableYaml(value: unknown): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/**
- * Strings are escaped while they are written, because a key of more than 1,024 characters needs another form.
- */
+/** Escapes on writing: a key of more than 1,024 characters needs another form. */
 function withPrintableStrings(tag: Tags[number]): Tags[number] {
   if (typeof tag !== 'object' || tag.tag !== STRING || !('stringify' in tag)) return tag;
   const { stringify } = tag as ScalarTag;

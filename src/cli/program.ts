@@ -13,13 +13,11 @@ import { printError } from './print-error.ts';
 
 /** What was changed about the terminal before the commands were loaded, and how to undo it. */
 export interface EarlyTerminal {
-  /** Set if the first frame was drawn. */
   readonly giveScreenBack?: (() => void) | undefined;
   /** Set while echo is disabled because a passphrase may be asked for. */
   readonly restoreEcho?: (() => void) | undefined;
 }
 
-/** The parts of the process that a command line uses. */
 type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 /**
@@ -80,18 +78,13 @@ interface Hearing {
   readonly only?: string | undefined;
 }
 
-/**
- * The command, if it is the first word, so that no flag has to be understood first; undefined if all commands
- * are needed.
- */
+/** The command, if it is the first word (so no flag has to be understood); undefined if all are needed. */
 function onlyOneIn([first = '']: readonly string[]): string | undefined {
   return /^[a-z]/u.test(first) && !OF_ALL.has(first) ? first : undefined;
 }
 
-/** Commands that describe the others. */
 const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 
-/** All commands with their flags and descriptions. */
 export function commandLine(
   version: string,
   { own, finish, helpToStderr, restoreEcho, only }: Hearing = {
@@ -141,7 +134,6 @@ export function commandLine(
   return program;
 }
 
-/** The full name of a command or group below the program. */
 function nameBelow(program: Command, command: Command): string {
   const { parent } = command;
   return parent === null || parent === program ? command.name() : nameBelow(program, parent);
@@ -151,7 +143,6 @@ export function withAllBelow(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }
 
-/** How a list shows a command: its name and arguments. */
 function termOf(command: Command): string {
   const words = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -214,7 +205,6 @@ function onlyOne(flag: string, [value, ...others]: readonly string[]): string | 
   return value;
 }
 
-/** The flags that every command and every group takes. */
 interface CommonFlags extends FormFlags {
   readonly config?: string;
   readonly alone?: string;
@@ -228,9 +218,8 @@ interface Words {
 }
 
 /**
- * The arguments and flags of a parsed command. The argument `instance` becomes the flag of that name; where
- * several are allowed, both are combined. Throws `usage.instance` (exit 2) if argument and flag differ, and
- * `usage.output` if the command does not have the requested form.
+ * The argument `instance` becomes the flag of that name; several are combined. Throws `usage.instance` (exit
+ * 2) if argument and flag differ, `usage.output` if the command lacks the requested form.
  */
 function wordsOf(command: Command): Words {
   const values: unknown[] = [...command.processedArgs];

@@ -5,10 +5,7 @@ import { show } from '../base/text.ts';
 import { assertTrusted } from '../base/trusted-path.ts';
 import type { CommandContext } from './context.ts';
 
-/**
- * Reads a file named on the command line, of at most `most` bytes. Rejects with `input.file`, exit 2;
- * `nothing` completes the hint "nothing was ...".
- */
+/** Of at most `most` bytes. Rejects with `input.file` (exit 2); `nothing`: a further hint. */
 export async function readGivenFile(path: string, most: number, nothing?: string): Promise<Buffer> {
   try {
     return await readBounded(path, most);
@@ -21,7 +18,6 @@ export async function readGivenFile(path: string, most: number, nothing?: string
   }
 }
 
-/** Bytes. */
 const LIMIT = 64 * 1024;
 const BYTE_ORDER_MARK = '\ufeff';
 

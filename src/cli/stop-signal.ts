@@ -1,7 +1,4 @@
-/**
- * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `also` is aborted; later ones do not cut the
- * clean-up short.
- */
+/** Resolves at the first SIGINT, SIGTERM, SIGHUP, or abort of `also`; later ones do not end the clean-up. */
 export function stopSignal(also?: AbortSignal): {
   readonly signal: AbortSignal;
   readonly stopped: Promise<void>;
@@ -26,18 +23,13 @@ export function stopSignal(also?: AbortSignal): {
   };
 }
 
-/** Signals received before there was anything to leave. */
 export interface EarlySignals {
-  /**
-   * Gives signals their usual effect again, or that of later listeners; returns the first signal received in
-   * between.
-   */
+  /** Restores the signals' effect, or that of later listeners; returns the first signal received. */
   release(): NodeJS.Signals | undefined;
 }
 
 /**
- * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: the record must
- * be left in order, with the exit code of a resumable run.
+ * Ignores SIGINT, SIGTERM and SIGHUP while a run is begun: the record must be in order, the exit resumable.
  */
 export function keepSignals(): EarlySignals {
   let came: NodeJS.Signals | undefined;

@@ -2,10 +2,7 @@ import type { Secret } from '../base/secret.ts';
 import { loadEstimate, secretWords } from '../view/secret-words.ts';
 import type { CommandContext } from './context.ts';
 
-/**
- * Says what is often wrong with a key that a person gave, and of a new one how soon it is guessed. Never
- * refuses: a key in use is what it is.
- */
+/** Warns of common mistakes in a given key, and of a new one that is soon guessed. Never refuses a key. */
 export async function warnOfKey(
   { stderr }: Pick<CommandContext, 'stderr'>,
   key: Secret,

@@ -8,9 +8,8 @@ import type { CommandContext } from './context.ts';
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
 /**
- * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. A process that dies inside
- * leaves nothing under this name, so the file is always complete; at most a `.part` stays beside it. A file
- * system without links cannot promise that.
+ * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. After a crash nothing has this
+ * name, at most a `.part` beside it: the file is always complete. A system without links cannot promise that.
  */
 export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
@@ -27,7 +26,7 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
-/** Errors of a path that can hold nothing, whatever is written. */
+/** A path with these errors can hold nothing. */
 const WRONG_PLACE = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'];
 
 /**

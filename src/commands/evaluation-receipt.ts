@@ -20,7 +20,7 @@ import { readRunEntry } from '../store/run-entries.ts';
 import { assertSound } from './audit/export.ts';
 import { commandsFor, writeReceipt } from './write-receipt.ts';
 
-/** What stands for every instance and plan; no name of one can be it. */
+/** No instance or plan can have this name. */
 const ALL = '*';
 
 /**

@@ -18,11 +18,10 @@ import { reportOf } from './run/run-report.ts';
 import { commandsFor, type ToSign, writeReceipt } from './write-receipt.ts';
 
 /**
- * `lifeboat receipt [RUN] [--out DIR]`: a new folder with the report of a run and a signed statement of what
- * the run proved, which cosign and openssl check without this program; with `--evaluation [NAME]` the same
- * with the newest evaluation on record of an instance or a plan, or of all. Signs only an intact record
- * (`evidence.not-intact`). A drill keeps no key, so its receipt is signed and recorded by the installation
- * that asks.
+ * `lifeboat receipt [RUN] [--out DIR]`: a new folder with a run's report and a signed statement of what it
+ * proved, for cosign and openssl; `--evaluation [NAME]`: with the newest evaluation of one or all. Signs only
+ * an intact record (`evidence.not-intact`). A drill keeps no key: the asking installation signs and records
+ * its receipt.
  */
 export const receipt: Action<{ readonly out?: string; readonly evaluation?: string | true }> = async (
   context,
@@ -53,7 +52,6 @@ export async function receiptOfRun(
   return { runId, path, result: stated.statement.predicate.result, sha256 };
 }
 
-/** What a run proved, and the report that says so. */
 export interface StatedRun {
   readonly statement: Statement;
   readonly reportText: string;

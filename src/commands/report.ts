@@ -32,8 +32,7 @@ interface ReportFlags {
 }
 
 /**
- * `lifeboat report RUN`: prints the record of a run, from its journal alone; `--compare` sets two runs side
- * by side, `--all` reports on all instances.
+ * `lifeboat report RUN`: a run's record, from its journal alone; `--compare`: two; `--all`: all instances.
  */
 export const report: Action<ReportFlags> = async (context, words, flags) => {
   assertCount(words, flags);
@@ -52,7 +51,6 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
   return EXIT.closed;
 };
 
-/** The record of a run, or that of a plan's run with those of its children. */
 type Found = Report | PlanReports;
 
 /** Reports on all instances of the config and of the journal, with the runs of the period. */

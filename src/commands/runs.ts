@@ -104,7 +104,7 @@ function nothingListed(
     : 'there are no runs yet except those of drills: `lifeboat runs --drills` lists them';
 }
 
-/** How many follow-ups an open run has; those of a closed one are in a ledger. */
+/** A closed run's are in a ledger. */
 async function openFollowUpsOf(journal: JournalReader, run: RunSummary): Promise<number> {
   if (run.status !== 'open') return 0;
   return stillOpen(await followUpsOfRun(journal, run)).length;

@@ -5,9 +5,8 @@ import type { CommandContext } from '../cli/context.ts';
 import { printResult, printTable } from '../cli/print-result.ts';
 
 /**
- * `lifeboat schema [NAME]`: lists the schemas of what commands print with `-o json`, or prints one as JSON
- * Schema; also those of lifeboat.yaml, `config`, and of plan files, `plan`. Accepts the name as in the
- * output, `lifeboat.NAME/1`.
+ * `lifeboat schema [NAME]`: lists the schemas of `-o json`, of lifeboat.yaml (`config`) and plan files
+ * (`plan`), or prints one as JSON Schema. Also accepts `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const { jsonSchemaOf, listSchemas } = await import('../cli/schemas/index.ts');

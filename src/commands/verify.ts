@@ -14,10 +14,7 @@ import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { heldKeys } from '../keys/keyring.ts';
 
-/**
- * `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0
- * only for a good one.
- */
+/** `lifeboat verify FILE`: finds a backup's key and reads it to its last byte. Exit 0 only for a good one. */
 export const verify: Action<{ readonly instance?: string; readonly keyFile?: string }> = async (
   context,
   [file = ''],

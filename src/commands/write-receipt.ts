@@ -25,7 +25,6 @@ import {
 } from '../receipts/sigstore-bundle.ts';
 import { LOG_STREAM } from '../store/journal.ts';
 
-/** What is to be signed, and what it is about. */
 export interface ToSign {
   readonly statement: Stated;
   /** The file beside the receipt. */
@@ -41,7 +40,6 @@ export interface RecordedReceipt {
   readonly files: ReadonlyMap<string, Buffer | string>;
 }
 
-/** Signs receipts for an installation. */
 export interface ReceiptSigner {
   /**
    * Signs a statement, and puts its hash on record before anybody has the receipt: if the process dies
@@ -125,7 +123,7 @@ async function ownSetting(context: CommandContext) {
   }
 }
 
-/** What a stranger could not check must not get a name in the log. */
+/** The log must not name a receipt that a stranger could not check. */
 function assertReadable({ bundle }: SignedReceipt, publicKey: string): void {
   const { outcome } = openReceipt(bundle, publicKey);
   if (outcome !== 'signed') throw new Error(`a receipt that was just signed is ${outcome}`);
@@ -142,7 +140,7 @@ function write(out: string, files: RecordedReceipt['files']): void {
   }
 }
 
-/** What a person without this program runs, in the folder; they compare the key over another channel. */
+/** To run in the folder without this program; the key is compared over another channel. */
 export function commandsFor(out: string, type: string, file: string): string {
   return `to check it in ${show(out, 300)}, with the key of \`lifeboat audit key --receipts\`:
   ${opensslLines(file).join('\n  ')}

@@ -13,16 +13,14 @@ import { backupsLastSeen } from './last-seen.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './service-of.ts';
 
-/** What the verbs of every instance share. */
 export interface Setup {
   readonly home: string;
-  /** Where verbs keep what they fetch; by default in the home. */
+  /** Where verbs keep fetched files; default: the home. */
   readonly folder?: string;
   readonly keyring: Keyring;
   /** Undefined if nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
-  /** What the config asks of sealed copies of keys. */
   readonly escrow?: EscrowConfig | undefined;
   /** Redacts what this process has used; without it, only what looks like a credential. */
   readonly blank?: (text: string) => string;
@@ -30,7 +28,6 @@ export interface Setup {
   readonly pendingKeys?: ReadonlyMap<string, Secret>;
 }
 
-/** What the verbs of one instance act on: its service, keys, ledger and downloads. */
 export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
   const { name, config, service } = instance;
   const { journal } = setup;
@@ -79,7 +76,6 @@ function escrowFor(instance: string, { escrow: policy, journal, keyring }: Setup
   };
 }
 
-/** For commands that do not touch applications. */
 export async function noPlatform(): Promise<{ readonly none: string }> {
   return { none: 'this command does not look at the platform' };
 }

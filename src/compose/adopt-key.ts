@@ -6,9 +6,8 @@ import type { JournalReader } from '../store/journal.ts';
 import { readKeyFact } from '../store/projections/key-epochs.ts';
 
 /**
- * Stores a key under a fingerprint that another key store recorded. Rejects with `keys.other` (exit 2) if it
- * cannot be that key: its length differs, or, for a generated key, its value. A key that a person chose
- * cannot be checked further.
+ * Stores a key under a fingerprint of another key store. Rejects with `keys.other` (exit 2) if its length
+ * differs, or for a generated key its value. A key that a person chose cannot be checked further.
  */
 export async function adoptKey(
   { journal, keyring }: { readonly journal: Pick<JournalReader, 'read'>; readonly keyring: Keyring },

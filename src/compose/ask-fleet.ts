@@ -28,20 +28,15 @@ export interface AskFleet {
   readonly names: readonly string[];
   /** What the journal knows of an instance. Never rejects. */
   readonly recordOf: (name: string) => Promise<InstanceFacts['record']>;
-  /** When each instance was evaluated last. */
   readonly last?: LastEvaluated;
   /** Opened on first use; may reject. */
   readonly keyring: () => Promise<Keyring>;
   /** Milliseconds for all answers of one instance. */
   readonly limitMs: number;
-  /** How many instances are asked at once. */
   readonly atOnce: number;
   /** Called with each instance when it begins to be asked. */
   readonly asking?: (name: string) => void;
-  /**
-   * Called with each instance as soon as its answers have arrived, in any order. Another is asked once what
-   * it gives has resolved.
-   */
+  /** Called with each instance once it answered, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
   /** Called with the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, seen: Listed) => Promise<void>;

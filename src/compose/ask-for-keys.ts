@@ -13,7 +13,6 @@ import type { Entry, Journal } from '../store/journal.ts';
 import { adoptKey } from './adopt-key.ts';
 import type { DrivenRun } from './instances.ts';
 
-/** Where a run finds the keys that it needs. */
 interface KeySources {
   readonly journal: Pick<Journal, 'guard' | 'read'>;
   readonly keyring: Keyring;
@@ -27,10 +26,9 @@ export interface KeysAsked {
 }
 
 /**
- * Asks, before anything is written or sent, for each key that the run still needs and this key store lacks,
- * because the run may have begun with another key store. An empty line goes on without the key; each step
- * that needs it then fails and sends nothing. Rejects with `keys.lacking` (exit 3) if no prompt is possible,
- * and with `keys.other` if another key is entered.
+ * Asks for each key that the run still needs and this key store lacks (the run may have begun with another),
+ * before anything is written or sent. An empty line goes on without: each step that needs the key then fails
+ * and sends nothing. Rejects with `keys.lacking` (exit 3) without a prompt, `keys.other` for another key.
  */
 export async function askForKeys(
   context: CommandContext,
@@ -67,10 +65,7 @@ export async function askForKeys(
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
 }
 
-/**
- * Takes keys out of their sealed copies where this person's own identity opens them. Nothing that is wrong
- * with escrow stops the run: the key is then asked for.
- */
+/** Opens sealed copies with this person's own identity. Errors of escrow do not stop the run: it asks. */
 async function takeFromEscrow(
   context: CommandContext,
   { journal, keyring, escrow }: KeySources,

@@ -5,7 +5,6 @@ import { type ProseSection, proseByState, tokensOf } from '../view/prose.ts';
 /** Set by the build, which makes these files beside the bundle. A checkout has none. */
 declare const IS_BUNDLED: true | undefined;
 
-/** The parsed prose of one Markdown file. */
 interface BuiltProse {
   /** Of the Markdown from which it was made. */
   readonly digest: string;
@@ -17,9 +16,8 @@ interface BuiltSection extends ProseSection {
 }
 
 /**
- * What the build keeps of a prose file: its sections by state, each with its tokens. Parsing Markdown makes
- * marked compile some twenty large regular expressions: 5 % more processor time until a run's screen is drawn
- * (median of 30 starts in turns).
+ * A prose file's sections by state, with tokens. Without the build, marked compiles some twenty large regular
+ * expressions: 5 % more processor time until a run's screen is drawn (median of 30 starts in turns).
  */
 export function buildProse(markdown: string): string {
   const sections = Map.groupBy(proseByState(markdown), ([, section]) => section);
@@ -34,10 +32,7 @@ export function buildProse(markdown: string): string {
   return JSON.stringify(built);
 }
 
-/**
- * The build's sections of the prose file `name`: the same as `proseByState` gives. Undefined if `markdown` is
- * not what the build read, or nothing was built.
- */
+/** As `proseByState`, from the build. Undefined without one, or if `markdown` is not what it read. */
 export function builtProse(name: string, markdown: string): ReadonlyMap<string, ProseSection> | undefined {
   if (typeof IS_BUNDLED === 'undefined') return undefined;
   try {

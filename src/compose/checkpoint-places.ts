@@ -6,10 +6,7 @@ import type { CheckpointConfig } from '../config/loaded.ts';
 import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
 import { commandPlace, type Place } from '../store/log/places/place.ts';
 
-/**
- * The places for checkpoints: the home's, which is required, and the config's. Nothing is checked before they
- * are used.
- */
+/** The home's place, which is required, and the config's. Checks nothing before use. */
 export function placesOf(home: string, configured: readonly CheckpointConfig[]): [Place, ...Place[]] {
   const further = configured.map((one) =>
     'folder' in one

@@ -11,7 +11,6 @@ import { HOLDERS_STREAM, type JournalReader, type NewEntry } from '../store/jour
 import { custodyEntry } from '../store/projections/custody.ts';
 import { readLedger } from '../store/projections/ledgers.ts';
 
-/** The escrow of a config, over a store and a key store. */
 export interface Escrow {
   readonly policy: EscrowConfig;
   /** Who has shown when that they can open a copy. */
@@ -27,7 +26,7 @@ export interface Escrow {
 }
 
 interface SealHow {
-  /** Whether the policy has to be met. A key that a person adds by hand is better sealed than not. */
+  /** Whether the policy must be met: not for a key added by hand, which is better sealed than not. */
   readonly strict?: boolean;
 }
 
@@ -98,15 +97,13 @@ export interface PlacedCopy {
   readonly copy: EscrowCopy;
 }
 
-/** The copies in all places, and what should be one and is not. */
 export interface Copies {
   readonly copies: readonly PlacedCopy[];
   readonly broken: readonly { readonly place: string; readonly path: string; readonly why: string }[];
-  /** Places that could not be read. */
   readonly unread: readonly { readonly place: string; readonly why: string }[];
 }
 
-/** The copies of these instances. A place that cannot be read is told, and hides no other. */
+/** Reports a place that cannot be read; it hides no other. */
 export async function copiesIn(
   places: EscrowConfig['places'],
   journal: Pick<JournalReader, 'read'> | undefined,
@@ -166,7 +163,6 @@ async function storedCopies(
   return [...newest.values()];
 }
 
-/** What became of an attempt to open copies. */
 export interface Opened {
   readonly opened: readonly {
     readonly instance: string;

@@ -14,7 +14,6 @@ import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
 import { headOf, type KeptFit } from './try-fit.ts';
 
-/** What the first block of a backup says about the held keys. */
 export type Fit = Pick<ListedBackup, 'id' | 'backupId' | 'triggeredAt'> &
   (
     | {
@@ -44,7 +43,7 @@ export interface FitBackups {
   /** Findings of earlier calls, by instance: with the same keys they are not asked for again. */
   readonly recall: (name: string) => Promise<readonly KeptFit[]>;
   readonly remember: (name: string, seen: Listed) => Promise<void>;
-  /** Told of each backup that has its answer, and how many of the instances are through. */
+  /** Counts of backups with an answer, and of finished instances. */
   readonly progress: (backups: number, instances: number) => void;
   readonly signal: AbortSignal;
   /** Milliseconds for one answer. */
@@ -54,18 +53,14 @@ export interface FitBackups {
 /** Downloads begun at once: from one service, and in all. */
 const AT_ONE_HOST = 4;
 const AT_ONCE = 16;
-/** Instances listed at once. */
 const INSTANCES_AT_ONCE = 8;
-/**
- * With more keys of other instances than this, the slow profile is left to the keys of the instance itself.
- */
+/** With more keys of other instances, the slow profile is only for the instance's own. */
 const MAX_SLOW = 16;
 
 /**
- * Finds the key of each listed backup by its first 32 bytes; each download ends there. Keys of the instance
- * itself come first, then those held for other instances: a key is found by opening, whatever its name. Sends
- * only GETs, at most four at once to one service and sixteen in all. What cannot be asked is told, and stops
- * nothing else; never rejects but for an abort.
+ * Finds each listed backup's key by its first 32 bytes; each download ends there. Tries the instance's own
+ * keys first, then others: a key is found by opening, whatever its name. Sends only GETs, at most four at
+ * once to a service and sixteen in all. Reports failures, which stop nothing else; rejects only for an abort.
  */
 export async function fitBackups(ask: FitBackups): Promise<readonly InstanceFits[]> {
   const overall = pLimit(AT_ONCE);
@@ -131,7 +126,6 @@ interface Keys {
   readonly others: () => Promise<readonly OtherKey[]>;
 }
 
-/** Every key held for an instance of the config. */
 async function keysOf({ config, keyring }: FitBackups): Promise<readonly OtherKey[]> {
   const all = await Promise.all(
     Object.keys(config.instances).map(async (heldFor) =>

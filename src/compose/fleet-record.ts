@@ -16,10 +16,7 @@ import { troubleInHome } from './warn-store.ts';
 
 /** What the journal knows of instances, some at a time. Read-only. */
 export interface FleetRecord {
-  /**
-   * What it knows of each of these. If the journal cannot be read, the part of each has failed; a home
-   * without a journal knows nothing of any. Never rejects.
-   */
+  /** If the journal cannot be read, each part failed; a home without one knows nothing. Never rejects. */
   of(names: readonly string[]): Promise<ReadonlyMap<string, Part<InstanceRecord>>>;
   close(): Promise<void>;
 }
@@ -63,7 +60,6 @@ export async function openFleetRecord(context: StoreContext, hasEscrow = false):
   }
 }
 
-/** What the journal knows of each of these instances, all at once. */
 export async function readFleetRecord(
   context: StoreContext,
   names: readonly string[],
@@ -80,7 +76,6 @@ export async function readFleetRecord(
 const NO_LEDGER: Ledger = foldLedger([]);
 const NOTHING: InstanceRecord = { ledger: NO_LEDGER, openRuns: [], inDoubt: [], followUps: [] };
 
-/** What concerns every instance alike. */
 async function sharedIn(
   context: StoreContext,
   journal: JournalReader,
@@ -128,10 +123,7 @@ async function readerOf(journal: JournalReader) {
   };
 }
 
-/**
- * The follow-ups of the open runs of these instances. They are in the machines of the runs, which are loaded
- * only if a run is open.
- */
+/** They are in the machines of open runs, loaded only if there is one. */
 async function followUpsOfOpen(
   journal: JournalReader,
   names: readonly string[],

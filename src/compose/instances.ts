@@ -11,13 +11,11 @@ import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts
 import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a run acts on: its instance, the recovery target, and the platform around them. */
 export interface RunInstances extends AsyncDisposable {
   /** The config that they come from, which also names the approvers. */
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;
   readonly target: OpenInstance | undefined;
-  /** Opened on first use. */
   readonly platform: ActivityDeps['platform'];
   readonly recorder: RequestRecorder;
   /** What is being waited for; of several, the one that began first. */
@@ -86,10 +84,7 @@ export async function instancesOfRun(
   return { instance, target, tokenFile, source: touchesOf(runbook, input)?.source ?? 'not-called' };
 }
 
-/**
- * `revision: auto` would ask an instance that may be gone, and the revision of an instance that is never
- * called does not matter.
- */
+/** `revision: auto` would ask an instance that may be gone; an uncalled one needs no revision. */
 function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   const instance = config.instances[name];
   if (instance === undefined || instance.revision !== 'auto') return config;

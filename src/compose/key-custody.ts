@@ -6,9 +6,7 @@ import { isSameBackup } from '../view/fleet/openers.ts';
 import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
-/**
- * The state of a key in the words of NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say.
- */
+/** By NIST SP 800-57 part 1, section 7; `unknown` where the record cannot say. */
 export type CustodyState =
   | 'pre-activation'
   | 'active'
@@ -17,15 +15,13 @@ export type CustodyState =
   | 'destroyed'
   | 'unknown';
 
-/** A listed backup that belongs to a key, and what says so. */
 export type BackupOfKey = Pick<ListedBackup, 'id' | 'backupId' | 'triggeredAt' | 'downloadable'> & {
   /** `verify` read it to its end with the key; `fit` its first block; `date` says only when it was made. */
   readonly by: 'verify' | 'fit' | 'date';
 };
 
-/** One key of an instance and what depends on it. */
 export interface KeyOfInstance {
-  /** Undefined for a key set by somebody else. */
+  /** Undefined for another person's key. */
   readonly fingerprint: string | undefined;
   /** Its number in the ledger, from 1. */
   readonly epoch: number | undefined;
@@ -36,7 +32,6 @@ export interface KeyOfInstance {
   readonly backups: readonly BackupOfKey[];
 }
 
-/** What is known about the keys of one instance. */
 export interface KeysOfInstance {
   readonly ledger: Ledger;
   /** Fingerprints of the keys that the key store has. */

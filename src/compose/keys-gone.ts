@@ -13,7 +13,6 @@ import { canAsk } from '../plain/terminal.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
 import { openJournalIfAny } from './store-of.ts';
 
-/** What a home shows of a key store that it once had. */
 interface Remembered {
   /** A ledger names keys, so there was an installation secret. */
   readonly keys: boolean;
@@ -24,7 +23,6 @@ interface Remembered {
 /** What a person types to begin again anyway. */
 const WORDS = 'begin without the old keys';
 
-/** What the requested store lacks. */
 interface Missing {
   readonly kind: KeyStore['kind'];
   /** The store for a person, such as `OS keychain`; of a vault that is not there, its path. */
@@ -55,7 +53,7 @@ export async function assertKeysPresent(
     ],
     exitCode: EXIT.failed,
   });
-  // The screen is up: this is not asked in passing.
+  // On a screen this is not asked.
   if (context.screen !== undefined) throw gone;
   if (!mayAsk || !canAsk(context)) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
@@ -103,7 +101,7 @@ export function missingVault(env: NodeJS.ProcessEnv, home: string): string | und
 async function rememberedBy(context: CommandContext, home: string): Promise<Remembered> {
   const heads = namesIn(join(home, 'checkpoints')).some((name) => name.endsWith('.pub'));
   try {
-    // A team's store names everyone's keys: a new member has lost nothing.
+    // A team's store names everyone's keys: a new member lost nothing.
     if (isPostgres(await storeNamed(context.env, context.configPath))) return { keys: false, heads };
     // Without a stderr: the writer checks the checkpoints itself.
     const { env, configPath } = context;

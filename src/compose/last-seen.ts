@@ -13,10 +13,9 @@ import type { ListedBackup } from '../view/fleet/status-schema.ts';
 import type { KeptFit } from './try-fit.ts';
 
 /*
- * The backups that an instance listed last: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance
- * cannot be asked for them, and a recovery takes the id of one. The file is no evidence: a run offers it, the
- * operator confirms it, and the service decides. So it is unsigned, and it never makes reading an instance
- * fail.
+ * The last list of an instance's backups: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance cannot
+ * be asked for the id that a recovery takes. No evidence, so unsigned: a run offers it, the operator confirms
+ * it, the service decides. It never makes reading an instance fail.
  */
 
 /** The service lists more, if it can be asked. */
@@ -72,19 +71,13 @@ export function recallBackups(
   };
 }
 
-/**
- * What was kept of an instance: undefined if nothing was, if its name meant another instance then, or if it
- * cannot be read.
- */
+/** Undefined if nothing was kept, the name meant another instance, or the file is unreadable. */
 export function backupsLastSeen(home: string, name: string, url: string): LastSeen | undefined {
   const kept = readKept(home, name);
   return kept?.['place'] === (idOfInstance(url) ?? url) ? LAST_SEEN().safeParse(kept).data : undefined;
 }
 
-/**
- * Whole or not at all as long as the machine runs. It is not flushed: thousands of lists are kept in one
- * look, and what a crash of the machine loses is listed again.
- */
+/** Atomic while the machine runs. Not flushed (thousands of lists): a list lost in a crash is made again. */
 function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`;
   try {

@@ -17,7 +17,6 @@ import { copiesIn } from './escrow.ts';
 import type { Fit, InstanceFits } from './fit-backups.ts';
 import { keysOfInstance } from './key-custody.ts';
 
-/** A reason against the destruction of a key, or why it cannot be known. */
 export interface Against {
   readonly code:
     | 'in-force'
@@ -32,12 +31,9 @@ export interface Against {
   readonly text: string;
 }
 
-/** Whether a key may be destroyed, with everything that is against it. */
 export interface MayDestroy {
   readonly against: readonly Against[];
-  /**
-   * When the last backup that needs the key runs out by the retention of the service; undefined if not known.
-   */
+  /** When the last backup that needs the key ends by the service's retention; undefined if unknown. */
   readonly from: string | undefined;
 }
 
@@ -56,9 +52,8 @@ interface Ask {
 }
 
 /**
- * Whether a key may go: no listed backup, no backup that is not offered, no recovery card, no sealed copy in
- * a folder, no downloaded file and no open run needs it, and all of that could be asked. What cannot be known
- * counts as against it.
+ * A key may go if all could be asked and none needs it: listed backups, backups not offered, recovery card,
+ * sealed copies in folders, downloaded files, open runs. Unknown counts as against it.
  */
 export async function mayDestroy(ask: Ask): Promise<MayDestroy> {
   const { config, journal, keyring, instance, fingerprint, fits } = ask;

@@ -5,19 +5,15 @@ import type { Delivery, Outbox } from '../notify/deliver.ts';
 import type { Notice } from '../notify/notice.ts';
 import type { Journal } from '../store/journal.ts';
 
-/** Delivers notifications beside whatever else a process does. */
+/** Delivers notifications in the background. */
 export interface Notifier {
-  /**
-   * Delivers what is left and ends, within three seconds; the next command delivers the rest. Returns what
-   * went wrong, as sentences. Never rejects.
-   */
+  /** Delivers the rest within three seconds; the next command continues. Returns failures. Never rejects. */
   finish(): Promise<readonly string[]>;
 }
 
-/** How often new notices are looked for, and how long the end of a command waits. Milliseconds. */
+/** Milliseconds between looks for notices, and for the end of a command. */
 const LOOK_EVERY = 5_000;
 const LAST_MS = 3_000;
-/** The time left to record the attempts. */
 const RECORD_MS = 1_000;
 
 /** An outbox over a journal; `more` gives notices beside those of the runs. */

@@ -16,10 +16,7 @@ export interface OpenFollowUp {
   readonly run: RunSummary | undefined;
 }
 
-/**
- * The follow-ups of open runs and of ledgers: the open ones, or `all`. A run that this version cannot read
- * hides none of the others'.
- */
+/** From open runs and ledgers. A run that this version cannot read hides no other's. */
 export async function gatherFollowUps(
   journal: Pick<JournalReader, 'read' | 'rows'>,
   which: 'open' | 'all' = 'open',
@@ -76,17 +73,12 @@ function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): reado
   return [followUp];
 }
 
-/**
- * What a person may type for a follow-up: its id as stored or as shown, with or without its run or instance.
- */
+/** What a person may type: the id as stored or shown, with or without its run or instance. */
 function idsOf(id: string, runId: string, instance: string): string[] {
   return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
 }
 
-/**
- * The one open follow-up that is meant: by its id or a prefix of it, after the id of its run (`RUN:ID`) if
- * several have the same; or `last`.
- */
+/** The one open follow-up of an id or prefix (`RUN:ID` if several have it), or `last`. */
 export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
   const open = all.filter(({ followUp }) => followUp.closed === undefined);
   const fits = meantBy(

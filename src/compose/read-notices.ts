@@ -10,7 +10,7 @@ import { SHARE_TO_WARN } from '../view/run-view.ts';
 
 /** A question answered sooner is not notified. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
-/** How many ends a round takes; the rest follows once these are delivered. */
+/** Ends in a round; the rest follows after their delivery. */
 const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
@@ -19,7 +19,6 @@ export interface Asked {
   /** Only what happened after this leaf. */
   readonly from: number;
   readonly events: ReadonlySet<NotifyEvent>;
-  /** Also abandoned runs. */
   readonly all: boolean;
 }
 

@@ -31,15 +31,13 @@ export async function newestRecoveries(
   return found;
 }
 
-/** The instances of a run, each once. */
 export function touchedBy({ instance, target }: Pick<RunSummary, 'instance' | 'target'>): readonly string[] {
   return [...new Set([instance, target ?? instance])];
 }
 
 /**
- * Whether a run brings data of its instance back, or into its target. The first entry of a run with a target
- * states its mode, and that of a single change which one it is; otherwise the runbook alone decides, and
- * nothing is read.
+ * Brings data back, or into its target. With a target the first entry states the mode, and for a single
+ * change which one; otherwise the runbook decides, and nothing is read.
  */
 export async function bringsDataBack(
   journal: Pick<JournalReader, 'read'>,

@@ -16,10 +16,7 @@ export interface RequestRecorder {
   know(secret: Secret, fingerprint: string): void;
   /** A text without the known secrets. */
   blank(text: string): string;
-  /**
-   * How far the transcript reaches, for the record; undefined if nothing was sent. With `isOver` it is
-   * closed: nothing more is written.
-   */
+  /** The transcript's reach, for the record; empty if nothing was sent. `isOver` closes it. */
   notes(isOver?: boolean): readonly Note[];
   /** Warnings to print after the screen has closed. */
   warnings(): readonly string[];
@@ -105,8 +102,7 @@ export function openRequestRecorder(): RequestRecorder {
     notes(isOver = false) {
       ended ||= isOver;
       if (transcript === undefined) return [];
-      // Lines that still wait for the name of a secret are written without it: nothing is written after the
-      // end.
+      // Lines that wait for the name of a secret are written without it: this is the end.
       if (isOver) for (const call of waiting.splice(0)) transcript.write(call);
       const { lines, bytes, sha256 } = transcript.keep();
       const problem = transcript.problem?.shortMessage;

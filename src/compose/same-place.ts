@@ -10,11 +10,10 @@ import { servicesIn } from '../store/projections/runs.ts';
 import type { DrivenRun } from './instances.ts';
 
 /**
- * Refuses to continue a run anywhere but where it began: if the config has changed, the instance's name may
- * stand for another database, which every restore of the run would overwrite. Throws `run.elsewhere` if a
- * called instance has another id now, and `run.rehearsal` if the run began as a rehearsal and would continue
- * live; both exit with 2, before anything is sent. Another host or path with the same id is the same
- * instance. A run that began live stays live.
+ * Refuses to continue a run elsewhere: after a change of the config the name may mean another database, which
+ * a restore would overwrite. Throws `run.elsewhere` if a called instance has another id, and `run.rehearsal`
+ * if a rehearsal would continue live; both exit 2, before anything is sent. The same id at another host or
+ * path is the same instance. A run that began live stays live.
  */
 export function assertSameInstance(
   { runId, instance, target }: Pick<DrivenRun, 'runId' | 'instance' | 'target'>,

@@ -37,26 +37,20 @@ export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
 
-/**
- * Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage
- * error if the config lacks something.
- */
+/** With `revision: auto`, asks the instance first. Rejects with a usage error if the config lacks a value. */
 export async function openInstance(
   config: LoadedConfig,
   name: string,
   options: {
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
-    /** Receives every request. */
     readonly tap?: Tap | undefined;
     /** When hosts have asked to be spared. */
     readonly pace?: HostPace | undefined;
-    /** Told what is being waited for. */
     readonly awaits?: Awaits | undefined;
-    /** What it shares with the other instances of the config that are asked with it. */
+    /** Shared with other instances of the config that are asked too. */
     readonly access?: SharedAccess | undefined;
     readonly warn?: (line: string) => void;
-    /** Receives the finding of `revision: auto`. */
     readonly found?: (line: string) => void;
   },
 ): Promise<OpenInstance> {
@@ -103,7 +97,7 @@ export async function openInstance(
   };
 }
 
-/** What a token is read from: the key store has one for each instance, any other source one for all. */
+/** The key store has a token for each instance, any other source one for all. */
 function sourceOf(source: TokenConfig, name: string): string {
   return JSON.stringify('keychain' in source ? { ...source, account: tokenAccount(name) } : source);
 }
@@ -151,8 +145,7 @@ export function openForRun(
 }
 
 /**
- * How long the token of an instance is valid, by the earlier of what the token and the config say. Reads the
- * token's source, but runs no command for it. Rejects as the reader of the token does.
+ * The earlier of what token and config say. Reads the source but runs no command. Rejects as the reader does.
  */
 export async function tokenValidity({
   config: { token: source },
@@ -165,10 +158,7 @@ export async function tokenValidity({
   return { kind: isRenewed ? 'renewed' : 'unsaid' };
 }
 
-/**
- * When a token expires, if it is a JSON Web Token that says so (RFC 7519 section 4.1.4). It is not verified,
- * because it is only used to warn.
- */
+/** If a JSON Web Token says so (RFC 7519 section 4.1.4). Unverified: only for warnings. */
 export function expiryOf(authorization: Secret): string | undefined {
   const payload = authorization.reveal().split(/\s+/).at(-1)?.split('.')[1];
   if (payload === undefined) return undefined;

@@ -13,15 +13,12 @@ import type { Signer } from '../store/log/signer.ts';
  * anything is changed, and must take the checkpoint of a call before the call is sent.
  */
 
-/** Why a team's folder cannot be relied on. */
 export interface Lack {
   /** In one line, lower case. */
   readonly what: string;
-  /** What to do about it. */
   readonly hints: readonly string[];
 }
 
-/** A list of further places without a folder. */
 export const NO_FOLDER: Lack = {
   what: 'the config names none, and a team needs one outside of its database',
   hints: [
@@ -30,7 +27,6 @@ export const NO_FOLDER: Lack = {
   ],
 };
 
-/** What is known of a store besides the checks. */
 export interface LookedAt {
   readonly journal: Pick<Journal, 'read'>;
   readonly signer: Pick<Signer, 'installation'>;

@@ -10,7 +10,6 @@ import { assertNotMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projected.ts';
 
-/** What determines where the entries are stored. */
 export type StoreContext = Pick<CommandContext, 'env'> &
   Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
@@ -65,9 +64,8 @@ interface OpenAs {
 }
 
 /**
- * Opens the store for reading: never creates one, and works while another process writes. With a stderr, it
- * prints a line if the journal differs from what was signed in the home, and one for an instance that has
- * another name in the store.
+ * Never creates a store, and works beside a writer. With a stderr, warns of a journal that differs from what
+ * was signed in the home, and of instances with another name in the store.
  */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
   const journal = await openUnchecked(context);
@@ -104,10 +102,7 @@ async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
 }
 
-/**
- * The store for reading, or undefined for a home without one. Rejects with `journal.none` if a database has
- * no store.
- */
+/** Undefined for a home without a store. Rejects with `journal.none` for a database without one. */
 export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
   try {
     return await openReaderOf(context);

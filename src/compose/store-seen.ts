@@ -17,7 +17,6 @@ import type { StoreContext } from './store-of.ts';
 const LONGEST = 64;
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
 
-/** What the check of a store must know about its place. */
 export async function checkedAs(context: StoreContext): Promise<Pick<CheckOptions, 'isShared' | 'seenHere'>> {
   const path = await pathOf(context);
   if (path === undefined) return { isShared: false };

@@ -21,10 +21,7 @@ interface Survey {
   readonly limitMs?: number | undefined;
   /** When each was evaluated last; as this home knows it by default. */
   readonly last?: LastEvaluated;
-  /**
-   * Called with each of them, in any order, with the facts of its target. Another is asked once what it gives
-   * has resolved.
-   */
+  /** Called with each and its target's facts, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
 }
 
@@ -66,7 +63,6 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   }
 }
 
-/** Instances whose record is read at once. */
 const GROUP = 200;
 
 /**
@@ -93,10 +89,7 @@ export function inGroups(
   };
 }
 
-/**
- * Passes on the facts of these instances, each as soon as those of its target are known too. Keeps no facts
- * for which no other instance waits.
- */
+/** Passes on each instance's facts once those of its target are known; keeps only facts that others need. */
 export function pairing(
   names: readonly string[],
   targetOf: (name: string) => string | undefined,

@@ -23,16 +23,14 @@ interface TryFit {
   readonly held: readonly string[];
   /** Loads these keys. Called only when a backup is tried. */
   readonly load: () => Promise<readonly HeldKey[]>;
-  /** Findings of earlier calls. */
   readonly kept: readonly KeptFit[];
   readonly signal: AbortSignal;
 }
 
 /**
  * Finds the newest backup that a held key opens, by the first 32 bytes of each; the download ends there.
- * Nothing is downloaded for what the record, or an earlier call with the same keys, answers already. Resolves
- * with the findings about backups that are still listed. Sends only GETs. Rejects with errors of a download,
- * and with `backup.not-encrypted`.
+ * Downloads nothing that the record, or an earlier call with the same keys, answers. Resolves with findings
+ * about listed backups. Sends only GETs. Rejects with download errors and `backup.not-encrypted`.
  */
 export async function tryFit(given: TryFit): Promise<KeptFit[]> {
   const { service, done, record, held, load, kept, signal } = given;

@@ -12,9 +12,7 @@ import { isOfPlaces } from '../store/log/rollback.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import type { StoreContext } from './store-of.ts';
 
-/**
- * One line on stderr if the journal differs from what was signed in the home; reading goes on. Never rejects.
- */
+/** Warns on stderr if the journal differs from what was signed in the home. Never rejects. */
 export async function warnIfRolledBack(
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   journal: JournalReader,
@@ -26,9 +24,8 @@ export async function warnIfRolledBack(
 }
 
 /**
- * The error that a run would be refused with because the journal differs from what was signed in the home;
- * undefined if it does not. Only the home is checked, because a reader should not wait for mounts or keys;
- * `lifeboat doctor` checks every place. Never rejects.
+ * The error for a run whose journal differs from what was signed in the home; else undefined. Checks only the
+ * home, so that a reader waits for no mount or key; `lifeboat doctor` checks all. Never rejects.
  */
 export async function troubleInHome(
   env: CommandContext['env'],

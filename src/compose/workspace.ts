@@ -17,7 +17,6 @@ import type { Signer } from '../store/log/signer.ts';
 import { openStoreOf } from './store-of.ts';
 import { checkedAs, rememberStore } from './store-seen.ts';
 
-/** The journal, the keys and the checkpoints of one home, open for writing. */
 export interface Workspace {
   readonly home: string;
   readonly operator: string;
@@ -33,7 +32,6 @@ export interface Workspace {
 
 export interface WorkspaceOptions {
   readonly operator?: string | undefined;
-  /** Further places for signed checkpoints. */
   readonly checkpoints?: readonly CheckpointConfig[];
   /** Who is notified of questions, dangers and ends while the workspace is open, and when it is closed. */
   readonly notify?: readonly NotifyConfig[];
@@ -78,7 +76,7 @@ export async function openWorkspace(
   throw rolledBack(checked.trouble);
 }
 
-/** Whether the folders of a team are used; a person may continue without them, which is recorded. */
+/** A person may continue without a team's folders, which is recorded. */
 async function sharesPlace(
   { alone }: CommandContext,
   { checked, signer }: OpenedStore,
@@ -109,7 +107,6 @@ export interface OpenedStore {
   readonly journal: Journal | undefined;
 }
 
-/** Opens keys, places and store, and checks. Rejects with what they reject with. */
 export async function openChecked(
   context: CommandContext,
   options: WorkspaceOptions = {},
@@ -148,7 +145,6 @@ interface Informed extends Pick<SealerOptions, 'isShared'> {
   readonly notify?: readonly NotifyConfig[] | undefined;
 }
 
-/** The workspace over a store that was opened and checked. */
 export async function workspaceOf(
   context: CommandContext,
   { home, operator, keyring, signer, places, checked }: OpenedStore,
@@ -174,8 +170,7 @@ export async function workspaceOf(
     },
     Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
   );
-  // An earlier process may have died between its last write and that write's checkpoint, which an audit asks
-  // for.
+  // An earlier process may have died before its last checkpoint, which an audit requires.
   if (!checked.store.isShared) await sealer.sealRest();
   const notifier = notify.length === 0 ? undefined : await notifierOf(journal, notify);
   const close = async () => {

@@ -15,7 +15,6 @@ export const End = z
   .refine((text) => endOf(text) !== undefined, 'an end is a date such as 2026-12-31, or a time in RFC 3339')
   .transform((text) => isoOf(endOf(text) ?? 0));
 
-/** A check that counts for nothing until an end. */
 const Waiver = z.strictObject({
   instance: z.string().describe('the instance, by its name in this file'),
   check: z.enum(CHECK_IDS).describe('the check, as `lifeboat plans evaluate -i NAME` names it'),

@@ -37,10 +37,7 @@ export function homePath(env: NodeJS.ProcessEnv): string {
   );
 }
 
-/**
- * Paths in these variables are absolute; by the XDG base directory specification a relative one is ignored.
- * It would mean a different folder in each working folder. Undefined for a user without a home.
- */
+/** The XDG specification ignores a relative path in these variables. Undefined for a user without a home. */
 function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string | undefined {
   const named = env[variable];
   if (named !== undefined && isAbsolute(named)) return join(named, 'lifeboat');

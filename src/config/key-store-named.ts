@@ -6,9 +6,8 @@ import { LONGEST_CONFIG, searchPath } from './find.ts';
 export const KEY_STORES = ['os', 'vault'] as const;
 
 /**
- * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined if neither does. Needed before
- * anything is loaded, to turn off echo and draw the first frame, so YAML is not parsed: `keyStore` must be on
- * its own line there. `loadConfig` refuses one written otherwise.
+ * LIFEBOAT_KEYCHAIN, else the config. Needed before anything is loaded, to turn off echo and draw the first
+ * frame, so YAML is not parsed: `keyStore` needs its own line. `loadConfig` refuses one written otherwise.
  */
 export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): string | undefined {
   if (env['LIFEBOAT_KEYCHAIN']) return env['LIFEBOAT_KEYCHAIN'];
@@ -35,7 +34,7 @@ function keyStoreIn(text: string): string | undefined {
   return text.trimStart().startsWith('{') ? ofJson(text) : LINE.exec(text)?.groups?.['store'];
 }
 
-/** What a program has written as JSON is parsed: it may be one line. */
+/** A program's JSON may be one line. */
 function ofJson(text: string): string | undefined {
   const { keyStore } = JSON.parse(text) as { readonly keyStore?: unknown };
   return KEY_STORES.find((store) => store === keyStore);

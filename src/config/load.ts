@@ -12,9 +12,8 @@ import { readYaml, type YamlFile } from './read-yaml.ts';
 import { Config, configJsonSchema, type InstanceConfig } from './schema.ts';
 
 /**
- * Reads lifeboat.yaml: `path` or the first existing one of `searchPath`. Paths inside become absolute,
- * relative to its folder. A config runs commands, so one that others could have written is refused with
- * `trust.refused`, even if it was named: its content can change later.
+ * Reads `path` or the first file of `searchPath`. Its paths become absolute, relative to its folder. A config
+ * runs commands: one that others could have written is refused (`trust.refused`), even if it was named.
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise<LoadedConfig> {
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
@@ -37,10 +36,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
   ]);
 }
 
-/**
- * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all of its problems,
- * each with line and column.
- */
+/** Throws `config.yaml` or `config.invalid` (exit 2) with all problems, each with line and column. */
 export function parseConfig(text: string, path: string): LoadedConfig {
   const { data, value } = readYaml(text, path, CONFIG_FILE);
   const config = absolute(data, dirname(path));
@@ -59,7 +55,6 @@ const CONFIG_FILE: YamlFile<typeof Config> = {
   unreadable: (path, why) => usage('config.yaml', `${path} is not YAML: ${why}`),
 };
 
-/** Instances whose revision was replaced by a known one. */
 function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: unknown) {
   const given = value as { readonly instances?: Readonly<Record<string, { readonly revision?: unknown }>> };
   return Object.fromEntries(
@@ -70,10 +65,7 @@ function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: u
   );
 }
 
-/**
- * The key store is chosen before a config is parsed (key-store-named.ts), so the choice must be visible
- * there.
- */
+/** The key store is chosen before a config is parsed (key-store-named.ts): it must be visible there. */
 function assertKeyStoreSeen({ keyStore, path }: LoadedConfig, env: NodeJS.ProcessEnv): void {
   if (keyStore === undefined || keyStoreNamed(env, path) !== undefined) return;
   throw usage('config.key-store', `${show(path, 200)}: keyStore does not stand where it is looked for`, [

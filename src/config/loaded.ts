@@ -1,10 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config, TokenConfig } from './schema.ts';
 
-/**
- * A further place for signed checkpoints. `timeout` in milliseconds; the variables in `hideEnv` are withheld
- * from a command.
- */
+/** `timeout` in milliseconds; variables in `hideEnv` are withheld from a command. */
 export type CheckpointConfig =
   | { readonly folder: string }
   | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };

@@ -17,17 +17,13 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** The text of a file as it was parsed. */
 export interface Parsed {
   readonly path: string;
   readonly document: Document;
   readonly lines: LineCounter;
 }
 
-/**
- * All problems of a file, in its order: each unknown key, with the most similar one of its schema, each
- * invalid value, each missing key.
- */
+/** In the order of the file: unknown keys with the most similar known one, invalid values, missing keys. */
 export function problemsIn(
   issues: readonly z.core.$ZodIssue[],
   parsed: Parsed,
@@ -44,7 +40,6 @@ export function problemsIn(
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** The line and column of an offset in the text. */
 export function placeOf(
   { path, lines }: Pick<Parsed, 'path' | 'lines'>,
   offset: number,
@@ -53,10 +48,8 @@ export function placeOf(
   return { path: show(path, 200), line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** A mistake in a text that the parser accepted. */
 interface Mistake {
   readonly message: string;
-  /** Its offset into the text. */
   readonly pos: readonly [number];
 }
 
@@ -169,10 +162,7 @@ function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   });
 }
 
-/**
- * Finds the position of a path in the text; for a missing value, that of the nearest key above it. Each map
- * is indexed and each alias resolved once, however many paths lead there.
- */
+/** The position of a path; for a missing value, of the nearest key above. Indexes maps and aliases once. */
 function offsetsIn(document: Document): (path: readonly PropertyKey[], isKey: boolean) => number {
   const indexes = new Map<YAMLMap, ReadonlyMap<string, Found>>();
   const resolved = new Map<Alias, unknown>();
@@ -219,7 +209,6 @@ function once<Key, Value>(made: Map<Key, Value>, key: Key, make: (key: Key) => V
   return value;
 }
 
-/** A key without a value. */
 function isEmpty(node: unknown): boolean {
   return node == null || (isScalar(node) && node.value === null && (node.source ?? '') === '');
 }

@@ -5,7 +5,6 @@ import { show } from '../base/text.ts';
 import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** A kind of YAML file that people write: its schema, and what its errors call it. */
 export interface YamlFile<Schema extends z.ZodType> {
   /** The first part of its error codes, and its word in a sentence. */
   readonly kind: 'config' | 'plan';
@@ -16,7 +15,6 @@ export interface YamlFile<Schema extends z.ZodType> {
   readonly jsonSchema: () => JsonSchema;
 }
 
-/** A file that was read: what it says, and how to name a place in it. */
 export interface ReadYaml<Schema extends z.ZodType> {
   readonly data: z.output<Schema>;
   /** As written, before the schema. */
@@ -56,9 +54,8 @@ export function readYaml<Schema extends z.ZodType>(
 }
 
 /**
- * The value of a text that a program has written as JSON, which is YAML too: for thousands of instances the
- * YAML parser takes a hundred times as long. Undefined for any other text, and for one whose value does not
- * say all of it: only the YAML parser finds a key that stands there twice.
+ * A text that a program wrote as JSON: for thousands of instances the YAML parser takes a hundred times as
+ * long. Undefined for any other text, and for duplicate keys, which only the YAML parser finds.
  */
 function valueOfJson(text: string): unknown {
   if (!/^\s*\{/u.test(text) || text.includes('__proto__')) return undefined;
@@ -70,7 +67,7 @@ function valueOfJson(text: string): unknown {
   }
 }
 
-/** Whether a text is this JSON, but for the blanks between its words. Copies neither. */
+/** Whether both differ only in blanks between words. Copies neither. */
 function isSpelt(text: string, json: string): boolean {
   let at = 0;
   for (const [word] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^\s"]+/gu)) {

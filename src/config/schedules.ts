@@ -15,7 +15,6 @@ const when = {
 
 const plan = z.string().describe('the plan, by its name');
 
-/** What workers do again and again. */
 const Schedule = z.discriminatedUnion(
   'do',
   [

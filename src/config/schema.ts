@@ -73,7 +73,6 @@ const Argv = z
   .min(1)
   .refine(([program]) => program !== '', 'the name of the program is missing');
 
-/** A team's own way to give an application its new credentials. */
 const ReconnectConfig = z.strictObject({
   command: Argv.describe(
     'gives the application its new credentials: a program and its arguments, without a shell; no secret in it',
@@ -202,9 +201,8 @@ const PlatformConfig = z.strictObject({
 });
 
 /**
- * The address of a lab on this machine. The app offers to break it with its token, so no other machine may
- * count as a lab. A name below `localhost` does not count either: not every resolver keeps it on this
- * machine.
+ * The app offers to break a lab with its token, so only an address of this machine counts. A name below
+ * `localhost` does not: not every resolver keeps it on this machine.
  */
 const LabAddress = z
   .string()
@@ -221,7 +219,6 @@ const LabConfig = z.strictObject({
   token: OutsideToken.describe("where the lab's token comes from: {file}, {env} or {command}"),
 });
 
-/** Approval of destructive steps by a second person. */
 const ApprovalsConfig = z.strictObject({
   allowedSigners: z
     .string()
@@ -243,10 +240,7 @@ const StoreConfig = z.string().check((context) => {
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
 });
 
-/**
- * A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a
- * transparency log.
- */
+/** A folder, or a command with each checkpoint on standard input: a ticket, git, a transparency log. */
 const CheckpointPlace = z.union(
   [
     z.string().min(1),
@@ -303,16 +297,12 @@ const NotifyCommand = z.strictObject({
     .describe('gets the notification on its standard input'),
 });
 
-/** A target to notify when a run needs a person. */
 const NotifyTarget = z.union(
   [Webhook, NotifyCommand],
   'a target has a name, and a url (with headers, ca) or a command; `on` names events',
 );
 
-/**
- * Records, locks and calls in doubt use the name of an instance: under a second name the same change could be
- * sent a second time. Reports every name that shares its instance, so that all places are shown.
- */
+/** Records, locks and calls in doubt use the name: a second one could send the same change twice. */
 function assertOneNameEach(
   instances: Readonly<Record<string, InstanceConfig>>,
   { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
@@ -344,7 +334,6 @@ const EscrowRecipient = z
     error: 'a recipient begins with age1: `lifeboat keys identity` prints the one of this person',
   });
 
-/** Sealed copies of keys, which other people can open. */
 const EscrowConfig = z
   .strictObject({
     recipients: z
@@ -372,16 +361,13 @@ const EscrowConfig = z
     error: 'more holders are asked for than there are recipients (atLeast is 2 where it is not written)',
   });
 
-/** How keys are kept. */
 const KeysConfig = z.strictObject({
   escrow: EscrowConfig.optional().describe('sealed copies of every key, made before the service hears of it'),
   cryptoperiod,
 });
 
-/** How many runs may be at work at once. */
 const AtWork = z.int().min(1).max(10_000);
 
-/** lifeboat.yaml. */
 export const Config = z
   .strictObject({
     instances: z
@@ -475,10 +461,7 @@ export interface JsonSchema {
 
 export const CONFIG_SCHEMA = schemaId('config');
 
-/**
- * lifeboat.yaml as JSON Schema, draft 7, for editors (yaml-language-server). It accepts everything that
- * `parseConfig` accepts, and more: properties of a text, such as an address, are checked only there.
- */
+/** JSON Schema draft 7, for editors. Laxer than `parseConfig`, which alone checks texts such as addresses. */
 export function configJsonSchema(): JsonSchema {
   made ??= makeSchema();
   return made;

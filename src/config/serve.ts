@@ -57,7 +57,6 @@ const Identity = z.union(
   'an identity is {header: NAME} or {jwt: {header, jwksUrl or jwksFile, issuer, audience}}',
 );
 
-/** `lifeboat serve`. */
 export const ServeConfig = z
   .strictObject({
     listen: z

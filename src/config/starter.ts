@@ -1,13 +1,11 @@
 import { stringify } from 'yaml';
 import type { InstanceConfig, TokenConfig } from './schema.ts';
 
-/** What is known of an instance when its config is written. */
 export interface StarterInstance {
   readonly name: string;
   readonly url: string;
   readonly revision: InstanceConfig['revision'];
   readonly token: TokenConfig;
-  /** Path of a PEM file, relative to the config's folder. */
   readonly ca?: string | undefined;
 }
 
@@ -15,14 +13,11 @@ export interface Starter {
   readonly instances: readonly StarterInstance[];
   /** Where editors find the JSON Schema, relative to the config's folder; without it the file names none. */
   readonly editorSchema?: string | undefined;
-  /** Where keys are stored; by default in the keychain of the machine. */
+  /** Default: the keychain of the machine. */
   readonly keyStore?: 'vault' | undefined;
 }
 
-/**
- * The text of a first lifeboat.yaml: the known facts about the instances, and other common settings as
- * comments. It holds no secret: a token source says where a token is.
- */
+/** A first lifeboat.yaml: known facts, and common settings as comments. It holds no secret. */
 export function starterConfig({ instances, editorSchema, keyStore }: Starter): string {
   const directive =
     editorSchema === undefined ? '' : `# yaml-language-server: $schema=${encodeURI(editorSchema)}\n`;

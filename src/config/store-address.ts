@@ -1,7 +1,6 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/** The store of the home itself. */
 export const SQLITE = 'sqlite';
 
 const SCHEME = /^postgres(?:ql)?:\/\//iu;
@@ -12,15 +11,13 @@ const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oaut
 const PASSWORD_HINT =
   'a password belongs in ~/.pgpass (or the file that PGPASSFILE names), or in the variable PGPASSWORD';
 
-/** Whether the text names a team's PostgreSQL. */
 export function isPostgres(address: string): boolean {
   return SCHEME.test(address);
 }
 
 /**
- * Why a text is not a valid address of a store: `sqlite`, or
- * `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine reads in full
- * (store/postgres/address.ts). Undefined if it is valid. Never repeats the text, which may hold a password.
+ * Undefined for `sqlite` or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which the engine
+ * reads in full (store/postgres/address.ts). Never repeats the text, which may hold a password.
  */
 export function problemOfStore(address: string): string | undefined {
   if (address === SQLITE) return undefined;
@@ -38,10 +35,7 @@ export function problemOfStore(address: string): string | undefined {
   return undefined;
 }
 
-/**
- * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store`
- * (exit 2) for a variable that is not an address.
- */
+/** LIFEBOAT_STORE, else the config, else the home. Throws `config.store` (exit 2) for a bad variable. */
 export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefined): string {
   const named = env['LIFEBOAT_STORE'];
   if (named === undefined || named === '') return configured ?? SQLITE;

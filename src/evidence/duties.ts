@@ -6,7 +6,6 @@ import type { LedgerFacts } from './ledger-facts.ts';
 
 /** What was done of what the config asks for. Times in milliseconds since 1970. */
 export interface Done {
-  /** By the name of the instance. */
   readonly ledgers: ReadonlyMap<string, Pick<LedgerFacts, 'evaluatedAt' | 'provenAt' | 'keySetAt'>>;
   /** The proven runs that brought data of an instance back, or data into it, by its name. */
   readonly recoveredAt: ReadonlyMap<string, readonly number[]>;
@@ -17,7 +16,6 @@ export interface Done {
 
 /** A plan that the config asks something of. Periods in milliseconds. */
 export interface AskedPlan {
-  /** The name of its ledger. */
   readonly subject: string;
   readonly evaluate?: { readonly every: number } | undefined;
   readonly drill?: { readonly every: number } | undefined;
@@ -28,13 +26,12 @@ export interface AskedPlan {
 
 type Periods = Pick<LoadedConfig, 'instances' | 'drills' | 'evaluate' | 'keys' | 'operator'>;
 
-/** How long the proof of a backup counts: as long as an evaluation does not call it too old. */
+/** How long the proof of a backup counts: until an evaluation calls it too old. */
 const PROOF_MS = PERIODS['proven-backup']?.red ?? 0;
 
 /**
- * What the config asks for again and again, of these of its instances and of these plans: by the same limits
- * after which an evaluation is red, or a notice is sent. A target is asked for nothing, since it holds
- * nothing of its own. Pure.
+ * What the config asks for repeatedly, of these instances and plans, with the limits after which an
+ * evaluation is red or a notice is sent. A target is asked for nothing: it holds no data of its own. Pure.
  */
 export function dutiesOf(
   { instances, drills, evaluate, keys, operator }: Periods,

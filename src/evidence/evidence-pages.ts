@@ -29,7 +29,6 @@ export function evidenceJson(evidence: Evidence): string {
   return `${printableJson(evidence)}\n`;
 }
 
-/** The index as a document. */
 function evidencePages(evidence: Evidence): Document {
   const { period, generatedAt, madeBy, schema, scope } = evidence;
   const { first, last } = daysOf({ from: msOf(period.from), until: msOf(period.to) });
@@ -93,7 +92,7 @@ function figures({ missing, runs, findings, subjects, drills, period }: Evidence
   const ready = data.filter(({ evaluated }) => isReady(evaluated)).length;
   const left = findings.filter(({ closedAt }) => closedAt === undefined);
   const late = left.filter(({ due }) => msOf(due) < msOf(period.knownUntil)).length;
-  // Nothing is good where nobody has looked.
+  // Without an evaluation nothing is good.
   const isLooked = subjects.some(({ evaluated }) => evaluated !== undefined);
   return [
     {

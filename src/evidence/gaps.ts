@@ -3,22 +3,20 @@ import { msOf } from '../base/instant.ts';
 import type { Gap } from './evidence-schema.ts';
 import type { Span } from './period.ts';
 
-/** What has to be done again and again, and when it was done. */
+/** A recurring task, and when it was done. */
 export interface Duty extends Pick<Gap, 'what' | 'subject' | 'asked'> {
-  /** The check of an evaluation whose waiver covers it. */
   readonly check?: string | undefined;
   readonly who?: string | undefined;
-  /** How long it counts that it was done. Milliseconds. */
+  /** How long it counts that it was done, in milliseconds. */
   readonly limitMs: number;
   /** When it was done, by each of those who can do it. Milliseconds since 1970, in any order. */
   readonly done: readonly (readonly number[])[];
-  /** How many of them have to have done it; default: one. */
+  /** How many of them must have done it; default: one. */
   readonly atLeast?: number | undefined;
-  /** Whether it mostly leaves no entry where it finds what the last one found: then a gap is not certain. */
+  /** It mostly leaves no entry if it finds nothing new, so a gap is not certain. */
   readonly isQuiet?: boolean | undefined;
 }
 
-/** A waiver of the config. */
 export interface Waived {
   readonly instance: string;
   readonly check: string;

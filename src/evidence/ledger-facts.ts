@@ -66,7 +66,7 @@ export function ledgerFacts(
 
 type Made = NonNullable<ReturnType<typeof evaluationIn>> & { readonly at: string };
 
-/** Each finding from its first sight to the evaluation without it, as it was worded last. */
+/** From its first sight to the evaluation without it, in its last wording. */
 function findingsIn(subject: string, all: readonly Made[]): readonly RecordedFinding[] {
   const open = new Map<string, RecordedFinding>();
   const closed: RecordedFinding[] = [];

@@ -1,14 +1,12 @@
 import { opensslLines, REPORT_FILE } from '../base/receipt-files.ts';
 import { daysOf, type Span } from './period.ts';
 
-/** What a pack has, so that its README says how that is checked. */
 export interface InPack {
   readonly hasReceipts: boolean;
   /** Undefined where nothing is signed; else how a signed part is checked by hand. */
   readonly byHand: string | undefined;
 }
 
-/** What is in a pack, and how each part of it is checked without this program: readable in ten years. */
 export function readmeOf(span: Span, { hasReceipts, byHand }: InPack): string {
   const { first, last } = daysOf(span);
   return `Evidence from ${first} to ${last}, both days included, in UTC

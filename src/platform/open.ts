@@ -25,7 +25,6 @@ import type { NoPlatform, Platform } from './platform.ts';
 import { hasCode, stopped } from './problem.ts';
 import { DEFAULT_PACE, type Pace } from './wait.ts';
 
-/** From the config. */
 type PlatformChoice =
   | {
       readonly api: string;
@@ -110,7 +109,6 @@ function platformOf(
   };
 }
 
-/** A service instance with the address of its dashboard, as printed by `cf service NAME`. */
 export interface ListedInstance extends PlatformInstance {
   readonly dashboardUrl: string;
 }
@@ -170,10 +168,7 @@ interface CfLogin {
 /** The parts that are read of the tool's config.json. */
 const Login = z.object({ Target: z.string().min(1), SSLDisabled: z.boolean().nullish() });
 
-/**
- * The platform that the tool `cf` targets, if the tool is installed and logged in; else the reason, for
- * people. Rejects only with `platform.stopped`.
- */
+/** The platform of the tool `cf`, or why there is none, for people. Rejects only with `platform.stopped`. */
 async function loginOfCf(options: CfLoginOptions): Promise<CfLogin | { readonly none: string }> {
   try {
     const { api } = await readLogin(options);
@@ -254,10 +249,7 @@ function noLogin(shortMessage: string, hint: string, cause?: unknown): LifeboatE
 /** `GET /v3/service_instances/:guid/permissions` (Cloud Foundry v3 API); every role may ask. */
 const Permissions = z.object({ manage: z.boolean() });
 
-/**
- * What this token may do with a service instance, by the address of its dashboard. The instances are listed
- * once, for all that is asked of one reader. See `Platform.right`.
- */
+/** See `Platform.right`. Lists the instances once for each reader. */
 function rightReader(capi: Capi): (dashboardUrl: string, signal: AbortSignal) => Promise<PlatformRight> {
   let listing: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
   return async (dashboardUrl, signal) => {

@@ -11,7 +11,6 @@ import type { Leave } from '../service/call.ts';
 /** Binding parameters: they may hold secrets, so they leave memory only into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
-/** Why there is no platform, for people. */
 export interface NoPlatform {
   readonly none: string;
   /** Set if the config says so; otherwise there may be one that is not usable from here. */
@@ -30,9 +29,7 @@ export interface FoundBindings {
   readonly parametersUnreported?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
-  /**
-   * Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not).
-   */
+  /** Whether one application may hold two bindings to an instance for a while (RFC 0040; default: no). */
   readonly allowsTwoBindings: boolean;
 }
 
@@ -45,11 +42,9 @@ export interface FoundBinding {
 export interface RebindOptions extends Leave {
   /** The label `lifeboat.run` of what is created; looked for before it is created again (domain 2.4). */
   readonly runId: string;
-  /** Called with a short sentence about what the platform is doing. */
   readonly tell?: (what: string) => void;
 }
 
-/** Options for steps on an application after the data is restored. */
 export interface AfterRestore extends RebindOptions {
   /** RFC 3339; the end of the restore. */
   readonly notBefore: string;
@@ -68,15 +63,13 @@ export interface KeyOptions extends AfterRestore {
 export type ProveOptions = Pick<AfterRestore, 'signal' | 'runId' | 'notBefore'>;
 
 /**
- * The application platform around the service, through its v3 API. Every change is repeatable after the
- * process died: what was created carries the run's label and is found again; what is gone stays gone.
- *
- * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`,
- * `platform.forbidden`, `platform.not-found`, `platform.refused` (422 with the platform's own words as
- * evidence), `platform.failed` (a job or deployment that failed), `platform.bound` (the old binding still
- * exists, so binding would change nothing), `platform.busy` (an operation on the binding is under way),
- * `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and with the error of
- * `mayLeave`: then not a byte of that change was sent.
+ * The application platform around the service, through its v3 API. Every change is repeatable after a crash:
+ * what was created carries the run's label and is found again; what is gone stays gone. Rejects with a
+ * LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`, `platform.forbidden`,
+ * `platform.not-found`, `platform.refused` (422, the platform's words as evidence), `platform.failed` (a job
+ * or deployment), `platform.bound` (the old binding exists, so binding would change nothing), `platform.busy`
+ * (an operation on the binding is under way), `platform.bad-answer`, `platform.too-large`, `platform.stopped`
+ * (the signal), and the error of `mayLeave`: then not a byte of that change was sent.
  */
 export interface Platform {
   /** `cf`: address and token come from the tool `cf`. */
@@ -85,10 +78,7 @@ export interface Platform {
   readonly description: string;
   /** By the service's dashboard address in the config. */
   find(dashboardUrl: string, signal: AbortSignal): Promise<FoundBindings>;
-  /**
-   * What the token may do with the instance, by the service's dashboard address in the config. One listing
-   * of the platform's instances serves every call.
-   */
+  /** By the service's dashboard address in the config. One listing of instances serves every call. */
   right(dashboardUrl: string, signal: AbortSignal): Promise<PlatformRight>;
   /** Removes a binding and waits until it is gone; a missing one is `already`. */
   unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
@@ -98,15 +88,9 @@ export interface Platform {
    * that is already bound the platform reports success and gives it no new credentials.
    */
   bind(app: BoundApp, to: PlatformInstance, options: BindOptions): Promise<PlatformProof>;
-  /**
-   * Stages and rolls out (rolling if the platform supports it), and waits until every instance runs. A
-   * stopped app is `not-needed`.
-   */
+  /** Stages, rolls out (rolling if possible), waits until all instances run. Stopped: `not-needed`. */
   restage(app: BoundApp, options: AfterRestore): Promise<PlatformProof>;
-  /**
-   * Replaces a service key under its old name, with the parameters that were kept, else with those that the
-   * platform reports for the old one.
-   */
+  /** Replaces a service key under its old name, with the kept parameters, else those reported for it. */
   renewKey(key: ServiceKey, to: PlatformInstance, options: KeyOptions): Promise<PlatformProof>;
   /**
    * What can be proven about an application now, even if another person rebound it: its binding is of this

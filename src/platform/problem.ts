@@ -4,7 +4,6 @@ import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 
-/** One of the `errors` of Cloud Foundry's v3 API: a number, a word and a sentence. */
 export interface PlatformWords {
   readonly code?: number | null | undefined;
   readonly title?: string | null | undefined;

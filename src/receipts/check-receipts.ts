@@ -29,10 +29,9 @@ export const CheckedReceipt = z.object({
 export type CheckedReceipt = Readonly<z.infer<typeof CheckedReceipt>>;
 
 /**
- * Checks receipts against the log: that it has the hash of each, that a key signed it for which a believed
- * key of the log vouches, and that the files beside it are those that it is about. Of a receipt without its
- * folder, only that key is checked. Reports findings for any content, and returns each receipt that is on
- * record or was found.
+ * Checks receipts against the log: it has the hash of each, a believed key of the log vouches for the key
+ * that signed it, and the files beside it are its own. Without its folder, only that key is checked. Findings
+ * for any content; returns each receipt on record or found.
  */
 export function checkReceipts(
   log: AuditedLog,
@@ -77,7 +76,6 @@ function checkKey(key: string, seq: number, named: NamedReceiptKey | undefined, 
   }
 }
 
-/** Everything about one folder. */
 function checkFolder(
   folder: ReceiptFolder,
   made: readonly MadeReceipt[],
@@ -123,12 +121,11 @@ function checkFolder(
   return {
     ...(known === undefined ? {} : { about: aboutOf(known) }),
     ...{ sha256, path: show(folder.path, 200) },
-    // That nobody vouches for its key is said once for all its receipts.
+    // A key without an endorsement is reported once for all its receipts.
     state: state === 'verified' && !isVouched ? 'limited' : state,
   };
 }
 
-/** The findings about one folder, and what they make of its receipt. */
 function saidOf(path: string, findings: Findings) {
   let state: 'verified' | 'limited' | 'wrong' = 'verified';
   return {

@@ -6,10 +6,7 @@ import { planOf } from '../base/plan-subject.ts';
 import { Finding } from '../store/projections/evaluations.ts';
 import { Statement } from './statement.ts';
 
-/**
- * The type of the statement about evaluations: an in-toto Simple Verification Result (in-toto/attestation,
- * spec/predicates/svr.md).
- */
+/** An in-toto Simple Verification Result (in-toto/attestation, spec/predicates/svr.md). */
 export const SVR = 'https://in-toto.io/attestation/svr/v0.2';
 /** The name of its only subject. */
 export const EVALUATION_FILE = 'evaluation.json';
@@ -40,7 +37,6 @@ const Recorded = z.object({
 });
 export type RecordedEvaluation = Readonly<z.infer<typeof Recorded>>;
 
-/** The file that a receipt of evaluations is about. */
 export const EvaluationRecord = z.object({
   schema: z.literal('lifeboat.evaluation-record/1'),
   evaluations: z.array(Recorded).min(1),

@@ -17,7 +17,6 @@ import type { Signer } from '../store/log/signer.ts';
 
 const ENDORSEMENT = 'lifeboat.receipt-key/1';
 
-/** A receipt as the log has it. */
 export type MadeReceipt = Readonly<z.infer<ReturnType<typeof ReceiptMade>>>;
 
 /** The entry of a receipt; it is written before the receipt leaves the program. */
@@ -31,7 +30,7 @@ export function keyEntry(publicKey: string, origin: string, signer: Signer): New
   return { stream: LOG_STREAM, type: RECEIPT_KEY_ENDORSED, body: { note } };
 }
 
-/** Whether an entry of the log names this receipt key; whether its note is rightly signed is for an audit. */
+/** Does not verify the signature of the note: an audit does. */
 export function isKeyNamed(entries: readonly Entry[], publicKey: string): boolean {
   return entries.some((entry) => textOf(noteIn(entry) ?? '') === endorsed(publicKey));
 }

@@ -13,7 +13,6 @@ import {
   statementWith,
 } from './statement.ts';
 
-/** A run that the run of a plan started, with its report and its entries. */
 export interface StartedRun {
   readonly report: Report;
   readonly entries: readonly Entry[];

@@ -24,11 +24,9 @@ const Bundle = z.strictObject({
   }),
 });
 
-/** Everything that a receipt can state. */
 const Stated = z.discriminatedUnion('predicateType', [Statement, EvaluationStatement]);
 export type Stated = z.infer<typeof Stated>;
 
-/** A receipt in the forms that a stranger checks. */
 export interface SignedReceipt {
   /** The Sigstore bundle, for cosign and the libraries of Sigstore. */
   readonly bundle: string;
@@ -68,10 +66,7 @@ export type ReadReceipt =
   | ({ readonly outcome: 'signed'; readonly statement: Stated } & Omit<SignedReceipt, 'bundle'>)
   | { readonly outcome: 'bad-key' | 'unreadable' | 'other-key' | 'bad-signature' | 'no-receipt' };
 
-/**
- * What a bundle says, if this key signed it; `publicKeyPem` comes from elsewhere than the bundle. Whether a
- * file is what the receipt is about is a question of its own: its SHA-256 is that of a subject. Never throws.
- */
+/** Reads a bundle signed by this key (from elsewhere). Does not compare files with subjects. Never throws. */
 export function openReceipt(bundleText: string, publicKeyPem: string): ReadReceipt {
   const key = publicKeyOf(publicKeyPem);
   if (key === undefined) return { outcome: 'bad-key' };

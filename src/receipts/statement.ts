@@ -46,11 +46,10 @@ const TESTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
 export type Mark = 'passed' | 'warned' | 'failed';
 
 /**
- * What a run proved, as a statement about its report and the backup that it verified. It is PASSED or WARNED
- * only if the report says that the run is closed and proven, on a service that is not simulated, and no check
- * failed in the end. `entries` are those of the run; `reportText` is the exact text of `report.json`. Throws
- * `receipt.open` (exit 3) for a run that is not over, `receipt.no-verdict` (exit 2) for one that proves
- * nothing by its kind, such as a single change.
+ * A statement about a run's report and the backup that it verified: PASSED or WARNED only if the run is
+ * closed and proven, on a service that is not simulated, and no check failed in the end. `reportText`:
+ * exactly `report.json`. Throws `receipt.open` (exit 3) for a run that is not over, `receipt.no-verdict`
+ * (exit 2) for a kind of run that proves nothing, such as a single change.
  */
 export function statementOf(report: Report, entries: readonly Entry[], reportText: string): Statement {
   assertJudged(report);
@@ -96,7 +95,6 @@ export function statementWith({
   };
 }
 
-/** The tests of a run, by name. */
 export function marksOf(report: Report, entries: readonly Entry[]): ReadonlyMap<string, Mark> {
   const checks = checksByVerb(untilEnd(entries));
   return new Map([...marksOfOutcome(report), ...marksOfChecks(checks), ...marksOfRest(report)]);
@@ -126,7 +124,6 @@ function assertJudged(report: Report): void {
   });
 }
 
-/** What a report says of the whole. */
 export function marksOfOutcome({
   outcome,
   alarms,
@@ -182,7 +179,7 @@ export function marksOfObjectives(
   });
 }
 
-/** The SHA-256 of every backup that was opened and read to its end, as it is downloaded. */
+/** SHA-256, as downloaded, of every backup that was opened and read to its end. */
 export function backupsIn(entries: readonly Entry[]): readonly string[] {
   const digests = checksByVerb(untilEnd(entries)).flatMap(({ verb, output, check }) =>
     verb === 'verifyBackup' && check.good ? [output['cipherSha256']] : [],

@@ -25,14 +25,12 @@ export interface PageSources {
   run(id: string): Promise<RunAnswer | undefined>;
   /** The record of a run, as one HTML file and as JSON; likewise. */
   report(id: string): Promise<{ readonly html: string; readonly json: string } | undefined>;
-  /** How many entries of the log are read. */
   size(): number;
 }
 
 export interface AppOptions {
   readonly sources: PageSources;
   readonly news: FanOut;
-  /** Told of a page that could not be made. */
   readonly onFailure: (thrown: unknown) => void;
 }
 
@@ -46,9 +44,7 @@ interface Answer {
 
 type Served = Context<{ Bindings: HttpBindings }>;
 
-/**
- * The pages by their addresses. It answers whatever it is handed: who may ask is decided before, by `admit`.
- */
+/** Answers every request: `admit` decides before who may ask. */
 export function pageApp({ sources, news, onFailure }: AppOptions): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const kept = new KeptPages<Answer | undefined>(() => sources.size());
@@ -152,7 +148,7 @@ type Made = Pick<Answer, 'body' | 'type'> & Partial<Pick<Answer, 'policy'>>;
 /** As every id of a run is written; what looks otherwise is not searched for. */
 const RUN_ID = '[0-9A-Za-z][0-9A-Za-z_-]{0,99}';
 
-/** What every answer says: no other origin, no frame and no cache has anything to do with it. */
+/** In every answer: no other origin, no frame and no cache may use it. */
 export const SAFE_HEADERS = {
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -174,17 +170,14 @@ function json<Name extends PageName>(name: Name, page: PageOf<Name>): Made {
   return { body: twinText(name, page), type: 'json' };
 }
 
-/** A page as data. */
 export function twinText<Name extends PageName>(name: Name, page: PageOf<Name>): string {
   return `${printableJson({ schema: `lifeboat.${name}/1`, ...page })}\n`;
 }
 
-/** The page of a run, or of a plan's run, as data. */
 export function runTwinText(found: RunAnswer): string {
   return found.kind === 'plan' ? twinText('page-plan', found.page) : twinText('page-run', found.page);
 }
 
-/** The page of a run, or of a plan's run. */
 export function renderRunAnswer(found: RunAnswer, delivery: Delivery): string {
   return found.kind === 'plan' ? renderPlan(found.page, delivery) : renderRun(found.page, delivery);
 }

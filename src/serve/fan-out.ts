@@ -2,21 +2,15 @@ import type { ServerResponse } from 'node:http';
 
 /** The open streams of news: one follower of the log for all of them. */
 export interface FanOut {
-  /**
-   * Begins a stream on an answer of which nothing is sent yet: with the present size of the log, so that
-   * a client that was away knows at once. False where there are as many as there may be.
-   */
+  /** Begins a stream on an unsent answer, with the size of the log to catch up. False if full. */
   open(response: ServerResponse): boolean;
-  /** The log has this many entries now. Told at most once a second. */
+  /** The present number of entries, sent at most once a second. */
   tell(size: number): void;
-  /** How many are open. */
   readonly count: number;
-  /** Ends all of them. */
   close(): void;
 }
 
 export interface FanOutOptions {
-  /** How many there may be at once. */
   readonly most: number;
   readonly size: number;
   /** Between two signs of life, in milliseconds. A stream is looked at as often. */
@@ -29,9 +23,8 @@ export interface FanOutOptions {
 const BEAT_MS = 15_000;
 const PAUSE_MS = 1_000;
 /**
- * After this many heartbeats a stream ends, and a browser that is still there begins another. A client that
- * is gone without a word keeps the place of one who would look on: what the page sends never fills a buffer
- * in front of it, and TCP waits for a quarter of an hour.
+ * Heartbeats until a stream ends; a browser that is still there begins another. A client that vanished would
+ * keep its place: what is sent never fills a buffer, and TCP waits for a quarter of an hour.
  */
 const LIFE = 4;
 
@@ -39,14 +32,11 @@ interface Stream {
   readonly response: ServerResponse;
   /** Signs of life that it is still to have. */
   left: number;
-  /** Whether it had not taken the last one when the one before was sent. */
+  /** It had not taken the last heartbeat when the next was due. */
   isSlow: boolean;
 }
 
-/**
- * Tells all streams of news of the size of the log. Nothing is kept for a client: one that does not take what
- * was sent until the next sign of life is dropped, and asks again when it can.
- */
+/** Keeps nothing for a client: one that takes nothing until the next heartbeat is dropped and may return. */
 export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS }: FanOutOptions): FanOut {
   const streams = new Set<Stream>();
   let [size, isDue, isOver] = [first, false, false];
@@ -56,7 +46,7 @@ export function fanOut({ most, size: first, beatMs = BEAT_MS, pauseMs = PAUSE_MS
     for (const stream of streams) write(stream, text);
   };
   const write = (stream: Stream, text: string) => {
-    // What waits in front of a slow client would be old when it arrives.
+    // Text that waits for a slow client would be out of date on arrival.
     if (stream.response.writableNeedDrain) return;
     stream.response.write(text);
   };

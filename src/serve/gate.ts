@@ -8,11 +8,10 @@ export interface Refusal {
   readonly why: string;
 }
 
-/** Who may ask. */
 export interface GateOptions {
   /** The hosts that a request may name, in lower case; one without a port is meant with any. */
   readonly hosts: ReadonlySet<string>;
-  /** Undefined where nobody is asked who they are: then no proxy may stand before it. */
+  /** Undefined without identities: then no proxy may be in front. */
   readonly proxies:
     | {
         readonly networks: readonly IpNetwork[];
@@ -23,24 +22,19 @@ export interface GateOptions {
     | undefined;
 }
 
-/** Whether a request may be answered, and as whom. */
 export type Admission = { readonly person: string | undefined } | Refusal;
 
 /** The longest target of a request. Every address of a page is shorter. */
 export const LONGEST_TARGET = 1_024;
 
-/** Headers that a proxy adds. One that is not named must not stand before a page that asks nobody. */
+/** Headers that a proxy adds: without identities, no unnamed proxy may be in front. */
 const OF_PROXIES = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
 
-/** The part of a request that decides about it. */
 export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'rawHeaders'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
 };
 
-/**
- * Looks at a request before anything of it is used: its method, its length, the host that it names, the peer
- * that it came from, and who that peer says is asking.
- */
+/** Checks method, length, named host, peer and identity before any other use of the request. */
 export async function admit(request: Asked, { hosts, proxies }: GateOptions): Promise<Admission> {
   const { method = '', url = '', headers } = request;
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, why: 'only GET and HEAD are answered' };
@@ -81,10 +75,7 @@ export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/u, '');
 }
 
-/**
- * The value of the header that names the person. Two of them, or one in a spelling that some servers take for
- * it, are a forgery that the proxy let through: undefined.
- */
+/** Undefined for two headers, or a spelling that some servers accept: the proxy let a forgery through. */
 function identityIn(request: Asked, name: string): string | undefined {
   const [value, another] = valuesOf(request, name);
   return another === undefined && !hasVariant(request, name) ? value : undefined;

@@ -15,7 +15,7 @@ import type { Admission } from './gate.ts';
 /** Finds out who asks, from the headers of a request of a trusted proxy. */
 export type Identify = (headerOf: (name: string) => string | undefined) => Promise<Admission>;
 
-/** A header that the proxy sets, and takes from nobody else. */
+/** The proxy sets this header, and removes one that a client sends. */
 export function byHeader(header: string): Identify {
   return async (headerOf) => {
     const name = printable(headerOf(header));
@@ -28,16 +28,13 @@ export function byHeader(header: string): Identify {
 
 export interface JwtOptions {
   readonly header: string;
-  /** The proxy's public keys, or where they are and who fetches them. */
   readonly keys: JSONWebKeySet | FetchedKeys;
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** Keys that are fetched. */
 export interface FetchedKeys {
   readonly url: URL;
-  /** Rejects with what keeps it from an answer, in words. */
   readonly fetch: FetchImplementation;
   /** Takes why keys cannot be fetched, once until they can; those that were fetched before still count. */
   readonly warn: (text: string) => void;

@@ -7,20 +7,15 @@ interface Kept<Page> {
   tookMs: number | undefined;
 }
 
-/**
- * Milliseconds after which a page is made again, although nothing is on record: its times and holders change.
- */
+/** Milliseconds until a page is made again without a new entry: its times and holders change. */
 const REST_MS = 10_000;
 /** A page is made again no sooner than this, and no sooner than some times what it took. Milliseconds. */
 const SOON_MS = 1_000;
 const SHARE = 4;
-/** How many are kept: who walks over all runs must not fill the memory. */
+/** A client that asks for every run must not fill the memory. */
 const MAX_PAGES = 64;
 
-/**
- * Makes each page once for all who ask for it: however many look on, it costs no more, and no more than a
- * fifth of a processor. `size` tells whether something new is on record.
- */
+/** Makes each page once for all clients, with at most a fifth of a processor. `size` shows new entries. */
 export class KeptPages<Page> {
   readonly #kept = new Map<string, Kept<Page>>();
   readonly #size: () => number;
@@ -31,9 +26,7 @@ export class KeptPages<Page> {
     this.#now = now;
   }
 
-  /**
-   * The page of this key, made by `make` where none is fresh. Rejects as that does; a failure is not kept.
-   */
+  /** Uses `make` where no page is fresh. Rejects as that does; a failure is not kept. */
   async get(key: string, make: () => Promise<Page>): Promise<Page> {
     const found = this.#kept.get(key);
     if (found !== undefined && this.#isFresh(found)) return found.page;

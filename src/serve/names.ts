@@ -4,10 +4,7 @@ export interface Hiding {
   readonly people: readonly string[];
 }
 
-/**
- * A page as it is shown: fingerprints of keys are left out of every text, wherever a record names one, and
- * people have numbers where their names are masked. Pure.
- */
+/** Removes key fingerprints from every text, and masks people as numbers. Pure. */
 export function presentable<Page>(page: Page, { people }: Hiding): Page {
   const replace = hider(people);
   return hidden(page, replace) as Page;
@@ -23,10 +20,7 @@ function hidden(value: unknown, replace: (text: string) => string): unknown {
 /** No letter, digit or dash on either side: a part of a longer id or name is another one. */
 const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_/-])', '(?![\\p{L}\\p{N}_-])'];
 
-/**
- * Fingerprints in this store (an HMAC, 12 digits) and of installations (16), those of SSH keys, recipients of
- * age, and public keys as OpenSSH writes them.
- */
+/** Fingerprints of this store (HMAC, 12 digits), installations (16), SSH keys; age recipients; SSH keys. */
 const KEYS = [
   // An anchor names its log, and is of use only as a whole.
   `(?<!lifeboat:)${BEFORE}(?:[0-9a-f]{12}|[0-9a-f]{16})${AFTER}`,
@@ -36,7 +30,6 @@ const KEYS = [
 ];
 const KEY = new RegExp(KEYS.join('|'), 'gu');
 
-/** Stands for a fingerprint. */
 const NOT_SHOWN = '(not shown)';
 
 function hider(people: readonly string[]): (text: string) => string {

@@ -29,7 +29,7 @@ const MOST_CONNECTIONS = 1_024;
 const LONGEST_HEADERS = 16 * 1024;
 /** How long what is being sent may take when the server closes. Milliseconds. */
 const CLOSE_MS = 2_000;
-/** How many people are told of when they look for the first time. */
+/** People logged at their first visit. */
 const MOST_PEOPLE = 500;
 
 /** Serves the pages. Rejects with `serve.listen` (exit 2) where it cannot listen there. */
@@ -46,7 +46,7 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
     response.writeHead(refusal.status, {
       ...SAFE_HEADERS,
       'Content-Type': 'text/plain; charset=utf-8',
-      // What else such a connection brings is not worth reading.
+      // The rest of such a connection is not worth reading.
       Connection: 'close',
       ...(refusal.status === 405 ? { Allow: 'GET, HEAD' } : {}),
     });
@@ -110,7 +110,7 @@ export async function startPageServer(options: ServerOptions): Promise<PageServe
 const TOO_MANY = { status: 503, why: 'as many connections are open as may; it was cut' } as const;
 const NO_TUNNEL = { status: 405, why: 'only GET and HEAD are answered' } as const;
 
-/** What is wrong with bytes that are no request of HTTP; undefined where nobody waits for an answer. */
+/** For bytes that are no HTTP request; undefined if the client waits for no answer. */
 function refusalOf({
   code,
   rawPacket,

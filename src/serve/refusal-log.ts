@@ -2,7 +2,6 @@ import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Refusal } from './gate.ts';
 
-/** What the log says of a request that was refused. */
 export interface Refused extends Refusal {
   readonly peer: string;
   readonly method: string;
@@ -14,7 +13,7 @@ export interface Refused extends Refusal {
 
 export interface RefusalLog {
   tell(refused: Refused): void;
-  /** Says what was not told yet, and stops counting. */
+  /** Logs the last counts and stops. */
   end(): void;
 }
 
@@ -22,10 +21,7 @@ export interface RefusalLog {
 const MAX_LINES = 20;
 const MINUTE_MS = 60_000;
 
-/**
- * Tells each refusal in a line; after twenty of a status in a minute it counts, and says at the end of that
- * minute how many there were of each.
- */
+/** One line for each refusal; beyond twenty of a status in a minute it only counts, for a line afterwards. */
 export function refusalLog(say: (line: string) => void): RefusalLog {
   const counts = new Map<number, number>();
   const settle = () => {

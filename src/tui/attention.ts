@@ -13,7 +13,6 @@ interface AttentionOptions {
   readonly isLoud: boolean;
 }
 
-/** Signals outside of the screen: window title, bell and desktop notification. */
 interface Attention {
   /** Reports a key press: the operator is present. */
   typed(): void;

@@ -42,10 +42,8 @@ export const WIDE = 120;
 /** From this many columns on, there is room for the rail beside the text. */
 export const MIDDLE = 80;
 
-/** Cells between two panes. */
 export const GAP = 3;
 
-/** Whether the terminal is too small to read. */
 export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < SMALLEST.columns || rows < SMALLEST.rows;
 }
@@ -55,7 +53,6 @@ export function band(lines: readonly Line[], width: number, height = lines.lengt
   return { height, panes: [{ width, height, lines: lines.slice(0, height) }] };
 }
 
-/** Shown in a terminal that is too small: `title` and the size that is needed. */
 export function tooSmall(title: string, { columns, rows }: Size, look: Look): Layout {
   const advice = ['this window is too small', `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`];
   const wrapped = advice.flatMap((text) => wrapLine([span(text)], columns));
@@ -64,7 +61,6 @@ export function tooSmall(title: string, { columns, rows }: Size, look: Look): La
   return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };
 }
 
-/** The line between two panes. */
 export function wall(height: number, look: Look): Pane {
   return {
     width: GAP,
@@ -96,7 +92,6 @@ export function scrolled(
   return { shown: shown.slice(0, rows), page: { height: text, last } };
 }
 
-/** Adds blank lines below, up to `height`. */
 export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
   return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
     0,
@@ -111,7 +106,6 @@ export function wholeBody(lines: readonly Line[], { columns, rows }: Size, page 
   return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
 }
 
-/** The same for a text that scrolls. */
 export function scrolledBody(lines: readonly Line[], scroll: number, size: Size, look: Look): Layout {
   const { shown, page } = scrolled(lines, scroll, size.columns, size.rows, look);
   return wholeBody(shown, size, page);

@@ -56,7 +56,6 @@ function beforeEscape(head: string, states: readonly Quoting[]): number {
   return slashes % 2 === 0 ? head.length : Math.max(1, head.length - 1);
 }
 
-/** The shell's state after each character. */
 function scan(text: string, from: Quoting): Quoting[] {
   let state = from;
   let isEscaped = false;

@@ -27,9 +27,7 @@ interface Errands {
   beside(title: string, act: () => Promise<string | undefined>): void;
   /** Runs a long task, also beside a run, and shows its end; `leaving` aborts when the app is left. */
   carry(errand: Errand, act: (leaving: AbortSignal) => Promise<ErrandEnd>): void;
-  /** Stops the running tasks. */
   stop(): void;
-  /** Shows an error. */
   refused(title: string, thrown: unknown): void;
   /** Resolves once no task is running. */
   settled(): Promise<unknown>;
@@ -102,10 +100,7 @@ interface StartEach {
   readonly show: ShowRun;
 }
 
-/**
- * Runs the wishes one after the other and reports how each ended. One that cannot begin does not stop the
- * others; leaving one stops the rest.
- */
+/** Runs the wishes one after the other. One that cannot begin does not stop the others; leaving one does. */
 export async function startEach({ wishes, start, show: showRun }: StartEach): Promise<ErrandEnd> {
   const ends: string[] = [];
   let proven = 0;

@@ -7,16 +7,13 @@ import type { Fact, Facts, Loaders, Need, NeedOf, SourceName, Sources } from '..
 export interface LiveFacts extends Facts {
   /** Keeps exactly these answers up to date. Others stop loading; their last answer is kept for a return. */
   want(needs: readonly Need[]): void;
-  /** Loads everything that is wanted again now, and everything else once it is wanted again. */
+  /** Loads what is wanted again now, the rest once it is wanted again. */
   refresh(): void;
   subscribe(listener: () => void): () => void;
   stop(): void;
 }
 
-/**
- * Milliseconds after which an answer is loaded again. What changes by itself (fleet, runs) is checked more
- * often than what only people change.
- */
+/** Milliseconds until a reload. What changes by itself (fleet, runs) is asked more often than the rest. */
 const FRESH_MS: Readonly<Record<SourceName, number>> = {
   home: Number.POSITIVE_INFINITY,
   fleet: 15_000,
@@ -47,7 +44,7 @@ const MAX_KEPT = 100;
 interface Kept {
   fact: Fact<unknown>;
   stop: AbortController | undefined;
-  /** Whether the last load finished; an aborted one is repeated at once. */
+  /** An aborted load is repeated at once. */
   isWhole: boolean;
   again: NodeJS.Timeout | undefined;
 }
@@ -106,7 +103,6 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
     if (isStopped || !Number.isFinite(wait)) return;
     keep(key).again = setTimeout(() => void ask(key, need), wait).unref();
   };
-  /** Skips loading while the answer is fresh. */
   const askWhenStale = (key: string, need: Need): void => {
     const { fact, isWhole } = keep(key);
     const { part } = fact;
@@ -174,7 +170,6 @@ function load<Name extends SourceName>(
   return loaders[source](of, emit, signal);
 }
 
-/** For a window that shows only a run. */
 const ALONE = 'only the run is shown here: y copies the command that writes its report';
 
 /** Facts of a window that shows only a run. */

@@ -15,10 +15,7 @@ export interface FirstFrame extends HeaderData {
 /** Enter the alternate screen, hide the cursor, go to its corner and clear. */
 const TAKE_SCREEN = '\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J';
 
-/**
- * Undoes whatever the UI may have switched on: bracketed paste, the hidden cursor, colours, the alternate
- * screen.
- */
+/** Undoes all that the UI may have switched on: bracketed paste, hidden cursor, colours, alternate screen. */
 export const GIVE_SCREEN_BACK = '\u001b[?2004l\u001b[0m\u001b[?25h\u001b[?1049l';
 
 /**

@@ -1,9 +1,6 @@
 import { type Streams, speaksUnicode } from '../plain/terminal.ts';
 
-/**
- * The characters that the screen is drawn with. Each has an ASCII form of one cell for locales without
- * Unicode.
- */
+/** Characters for drawing. Each has an ASCII form of one cell for locales without Unicode. */
 export interface Glyphs {
   readonly done: string;
   readonly current: string;
@@ -68,7 +65,6 @@ const ASCII: Glyphs = {
   levels: '.:-=+*%#',
 };
 
-/** The characters for a locale. */
 export function glyphsFor(env: Streams['env']): Glyphs {
   return speaksUnicode(env) ? UNICODE : ASCII;
 }

@@ -351,7 +351,6 @@ function needed<Value>(value: Value | undefined): Value {
   return value;
 }
 
-/** What the stack of screens needs: clocks, terminal, and the abilities of the app. */
 export interface HostOptions {
   readonly look: Look;
   readonly now: () => Date;

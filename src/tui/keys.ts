@@ -12,10 +12,7 @@ export type Stroke =
        */
       readonly afterEscape?: Stroke;
     }
-  /**
-   * Several characters at once: always text, never a command. `of` names the key if all are the same one,
-   * which was held down.
-   */
+  /** Several characters at once: always text, never a command. `of`: the one key that was held down. */
   | { readonly kind: 'chunk'; readonly text: string; readonly of?: string };
 
 /** Names a key that Ink reports; undefined for keys without a use here. */

@@ -2,7 +2,6 @@ import { cells, cutText, splitAt } from '../plain/width.ts';
 import { type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
-/** The text of a line without its tokens. */
 export function textOf(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
@@ -96,7 +95,6 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
 }
 
 interface Word {
-  /** Preceded by a blank. */
   readonly blank: boolean;
   readonly pieces: Span[];
 }
@@ -146,10 +144,7 @@ export function hasText(line: Line, text: string): boolean {
     .includes(span(text).text);
 }
 
-/**
- * Memoises the last call by the identity of its arguments. Facts are replaced and never mutated, so the
- * result holds until the next answer.
- */
+/** Memoises the last call by the identity of its arguments: facts are replaced, never mutated. */
 export function memoised<Args extends readonly unknown[], Result>(
   compute: (...args: Args) => Result,
 ): (...args: Args) => Result {

@@ -30,7 +30,6 @@ export type ScreenRequest =
   | { readonly name: 'report'; readonly runId: string }
   | { readonly name: 'lab' };
 
-/** A key as footer, help and palette show it. */
 export interface ShownKey {
   /** Key names as `keyOf` returns them. */
   readonly keys: readonly string[];
@@ -61,13 +60,11 @@ export function footerKey<Intent extends string>(
   return { intent, keys: all, shown: SHOWN_AS[all[0]] ?? all[0], label, description, inFooter: true };
 }
 
-/** An effect of a key outside of the screen's own state. */
 export type AppEffect =
   | { readonly type: 'open'; readonly screen: ScreenRequest }
   | { readonly type: 'back' }
   /** Ends the app, unless it drives a run. */
   | { readonly type: 'quit' }
-  /** Loads everything on the screen again. */
   | { readonly type: 'refresh' }
   /** Copies a text to the clipboard; `what` names it in the message. */
   | { readonly type: 'copy'; readonly text: string; readonly what: string }
@@ -84,7 +81,6 @@ export type AppEffect =
   | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
   /** Loads everything on the screen again, and asks for the passphrase of the key store. */
   | { readonly type: 'unlock' }
-  /** Switches presenter mode. */
   | { readonly type: 'present' }
   /** Shows a line until the next key; an empty one clears it. */
   | { readonly type: 'say'; readonly text: string }
@@ -95,7 +91,6 @@ export type AppEffect =
   /** Closes this screen and does something else. */
   | { readonly type: 'instead'; readonly effect: AppEffect };
 
-/** What a screen depends on besides its own state. */
 export interface Around {
   readonly facts: Facts;
   readonly now: Date;
@@ -108,10 +103,7 @@ export type Input<Intent extends string> =
   /** Typed or pasted text; only while `isTyping`. */
   | { readonly type: 'text'; readonly text: string };
 
-/**
- * A screen as pure functions: its state, its keys and its lines. It has no access to terminal or clock, so it
- * can be tested by tables.
- */
+/** A screen as pure functions, without terminal or clock, so that it can be tested by tables. */
 export interface ScreenModule<State, Intent extends string, Effect = AppEffect> {
   readonly init: State;
   /** The subject in the header: an instance, or empty. */
@@ -132,7 +124,6 @@ export interface ScreenModule<State, Intent extends string, Effect = AppEffect> 
   layOut(state: State, around: Around, look: Look): Layout;
 }
 
-/** A screen on the stack, with its state. */
 export interface LiveScreen {
   /** The request that opens it again; undefined for what is shown once: a run, a notice. */
   readonly request: ScreenRequest | undefined;

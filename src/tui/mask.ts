@@ -77,7 +77,6 @@ const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_-])', '(?![\\p{L}\\p{N}_-])'];
 /** An id may be part of a longer text: `report-ID.html`, `GUID-MILLISECONDS`. */
 const [BEFORE_ID, AFTER_ID] = ['(?<![\\p{L}\\p{N}_])', '(?![\\p{L}\\p{N}_])'];
 
-/** A mask that remembers the alias of each name. */
 export function createMask(): Mask {
   const aliases = new Map<string, string>();
   const counts = new Map<Kind, number>();

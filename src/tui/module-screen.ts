@@ -16,7 +16,6 @@ export interface ModuleScreenOptions {
   readonly monotonic?: (() => number) | undefined;
 }
 
-/** A screen that can be put on a stack. */
 export type OpenScreen = (options: ModuleScreenOptions) => LiveScreen;
 
 /** Makes a live screen of pure functions: keeps the state and passes on the effects. */
@@ -24,7 +23,6 @@ export function screen<State, Intent extends string>(module: ScreenModule<State,
   return (options) => liveScreen(module, options);
 }
 
-/** The same for a screen with effects of its own. */
 export function liveScreen<State, Intent extends string, Effect = AppEffect>(
   module: ScreenModule<State, Intent, Effect>,
   {

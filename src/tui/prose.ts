@@ -5,9 +5,8 @@ import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
 /**
- * Runbook prose (GitHub Markdown) as rows of at most `width` cells: paragraphs, headings, lists, quotes,
- * code, tables, bold, emphasis and links. Other Markdown is shown as written, which is readable too; comments
- * are left out.
+ * GitHub Markdown as rows of at most `width` cells: paragraphs, headings, lists, quotes, code, tables, bold,
+ * emphasis and links. Other Markdown is shown as written; comments are left out.
  */
 export function proseLines({ markdown, tokens }: Prose, width: number, look: Look): Line[] {
   try {
@@ -20,7 +19,6 @@ export function proseLines({ markdown, tokens }: Prose, width: number, look: Loo
   }
 }
 
-/** The lines between two blocks. */
 const BETWEEN: readonly Line[] = [BLANK];
 
 function drawBlocks(blocks: readonly Node[], width: number, look: Look, between: readonly Line[]): Line[] {
@@ -78,10 +76,7 @@ function drawItem({ tokens, loose }: Tokens.ListItem, marker: string, width: num
   );
 }
 
-/**
- * Rows behind a lead: `first` before the first one, `rest` before the others. The lead takes at most half of
- * the width.
- */
+/** Rows behind a lead of at most half of the width: `first` before the first row, then `rest`. */
 function led(first: string, rest: string, width: number, rows: (room: number) => Line[]): Line[] {
   const cells = Math.min(first.length, Math.floor(width / 2));
   const lead = (text: string) => span(text.slice(0, cells), 'accent');

@@ -16,12 +16,10 @@ export interface ShowRunOptions {
 }
 
 /**
- * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is
- * left (`takeScreen`). Then it prints the summary to stdout, on the normal screen.
- *
- * Leaving detaches the run, so it stays open and can be resumed; a killed process leaves it just as
- * resumable. A run that is over and whose screen is left is that of a drill that is left: its exit code is
- * that of an interruption.
+ * On the whole terminal, until it is over and its screen closed, or until it is left (`takeScreen`). Then
+ * prints the summary to stdout, on the normal screen.
+ * Leaving detaches the run: it stays open and resumable, as after a crash. If a run is over and its screen is
+ * left, a drill is left: its exit code is that of an interruption.
  */
 export async function showRun(
   port: RunPort,

@@ -8,10 +8,8 @@ export interface Span {
   readonly token: Token;
 }
 
-/** One row of the screen. */
 export type Line = readonly Span[];
 
-/** The drawing style of this terminal. */
 export interface Look {
   readonly glyphs: Glyphs;
   readonly colour: boolean;
@@ -24,9 +22,7 @@ export const BLANK: Line = [];
 /** Longest text that the screen takes from a view in one piece; the prose of a state is far shorter. */
 export const TEXT_LIMIT = 4000;
 
-/**
- * Printable text with a meaning: replaces whatever could control the terminal, before widths are measured.
- */
+/** Replaces whatever could control the terminal, before widths are measured. */
 export function span(text: string, token: Token = 'text'): Span {
   return { text: show(text, TEXT_LIMIT), token };
 }

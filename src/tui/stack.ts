@@ -23,7 +23,6 @@ interface Stack {
   top(): LiveScreen | undefined;
   /** All screens, from the bottom up. */
   screens(): readonly LiveScreen[];
-  /** The run that is driven here. */
   run(): LiveScreen | undefined;
   is(screen: LiveScreen, kind: Kind): boolean;
   /** Puts a screen on top; `stop` is called when it is removed. */
@@ -36,9 +35,7 @@ interface Stack {
   clear(): void;
 }
 
-/**
- * An empty stack; `onChange` is called when another screen becomes the top one, or when the top one changes.
- */
+/** `onChange` is called when another screen becomes the top one, or the top one changes. */
 export function createStack(onChange: () => void): Stack {
   const entries: Entry[] = [];
   const removeFrom = (at: number) => {
@@ -102,7 +99,6 @@ type DrivingOptions = Pick<
   'monotonic' | 'reading' | 'readMoment' | 'suspend' | 'onDone' | 'app'
 > & {
   readonly stack: Stack;
-  /** Handles an effect of a key on a run's screen. */
   readonly onEffect: (effect: AppEffect) => void;
   /** Handles the way on from a run once its screen is closed. */
   readonly onLead: (effect: AppEffect) => void;
@@ -184,16 +180,12 @@ interface EnteringOptions {
 /** Asks for secrets over the screens, one after the other. */
 interface Entering {
   ask(asked: AskedSecret): Promise<Secret>;
-  /** Reports a key press. */
   typed(): void;
   /** Called periodically: shows a waiting field once typing has paused. */
   tick(): void;
 }
 
-/**
- * A field does not appear within this time after a key, so that what is typed for a screen does not land in
- * it.
- */
+/** No field appears for this time after a key, so that text for a screen does not land in it. */
 const QUIET_MS = 1_000;
 
 export function createEntering({ stack, made, perform, monotonic }: EnteringOptions): Entering {
@@ -246,7 +238,6 @@ interface OpeningOptions {
   readonly stack: Pick<Stack, 'top' | 'push' | 'uncover'>;
   readonly load: (request: ScreenRequest) => Promise<OpenScreen>;
   readonly made: (open: OpenScreen, request: ScreenRequest) => LiveScreen;
-  /** Shows why a screen could not be loaded. */
   readonly onFailed: (thrown: unknown) => void;
 }
 

@@ -30,12 +30,10 @@ export interface TakeOptions {
 }
 
 /**
- * Takes the whole terminal until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or
- * SIGINT, or because the terminal is gone. By then the screens have released what they hold.
- *
- * The terminal is restored in every case, also when this rejects (with what broke the screen, or with what
- * `show` rejects with). Gives whether the terminal is still there to be written to, and whether the last
- * screen was left rather than closed.
+ * Takes the terminal until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or SIGINT,
+ * or because the terminal is gone. By then the screens have released what they hold.
+ * Always restores the terminal, also when it rejects (with what broke the screen, or `show`). Gives whether
+ * it can still be written to, and whether the last screen was left rather than closed.
  */
 export async function takeScreen(
   streams: Streams,
@@ -220,8 +218,7 @@ const Row = memo(({ line, look, width }: { line: Line; look: Look; width: number
 );
 
 /**
- * The only place where text enters the Ink tree. Ink passes colours and links through, so everything is made
- * printable here once more.
+ * The only place where text enters the Ink tree: it passes colours and links on, so all is made printable.
  */
 function printed({ text, token }: Line[number], look: Look): string {
   return painted(show(text, TEXT_LIMIT), paintOf(token, look.colour, look.theme));
@@ -232,17 +229,13 @@ function placeKey(at: number): string {
   return `at-${at}`;
 }
 
-/** Something to lay out, with a version that says when it may have changed. */
 interface Drawn {
   /** Changes whenever the drawn content may have changed. */
   version(): number;
   layOut(size: Size): Layout;
 }
 
-/**
- * The bands of the screen at a size. Parts equal to the previous frame's are reused, so that React does not
- * draw them again.
- */
+/** Parts equal to the previous frame's are reused, so that React does not draw them again. */
 export function framesOf(drawn: Drawn): (size: Size) => readonly Band[] {
   let last: { readonly version: number; readonly size: Size; readonly bands: readonly Band[] } | undefined;
   return (size) => {

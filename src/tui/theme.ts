@@ -1,10 +1,7 @@
 import type { Tone } from '../view/run-view.ts';
 import type { Look } from './span.ts';
 
-/**
- * The meaning of a piece of text. Parts name a token, never a colour, and colour alone never carries a
- * meaning: a glyph or a word always says the same.
- */
+/** Parts name a token, never a colour; colour alone has no meaning: a glyph or word says the same. */
 export type Token =
   | 'text'
   | 'text.strong'
@@ -120,10 +117,7 @@ const PAINTS: Readonly<Record<Theme, Paints>> = {
   },
 };
 
-/**
- * How to paint a token. Weight and inverse remain without colour: NO_COLOR asks for no colour, not for no
- * emphasis.
- */
+/** Weight and inverse remain without colour: NO_COLOR asks for no colour, not for no emphasis. */
 export function paintOf(token: Token, colour: boolean, theme: Theme = 'terminal'): Paint {
   if (theme === 'contrast' || colour) return PAINTS[theme][token];
   return COLOURLESS[token];
@@ -143,10 +137,7 @@ const COLOURS: Readonly<Record<Colour, number>> = {
   cyanBright: 96,
 };
 
-/**
- * A text with the sequences that paint it. Each attribute is ended by its own sequence, so that painted texts
- * can follow each other.
- */
+/** Each attribute is ended by its own sequence, so that painted texts can follow each other. */
 export function painted(text: string, { color, bold, dimColor, inverse, underline }: Paint): string {
   let whole = text;
   if (color !== undefined) whole = sgr(COLOURS[color], whole, 39);

@@ -6,10 +6,7 @@ const BEAT_MS = 20;
 
 /** The earliest time at which input that is read now can have arrived. */
 export interface Reading {
-  /**
-   * Input read after this call arrived after the returned time, however long the process was held up in
-   * between. The time only advances while it is followed.
-   */
+  /** Later input arrived after this time, however long the process was held up. Advances while followed. */
   emptyAt(): number;
   /** Advances `emptyAt` until it has reached this time. */
   follow(until: number): void;
@@ -49,7 +46,6 @@ interface Suspension {
 interface TerminalEvents {
   /** The terminal is gone: its input has ended, or reading or writing fails. */
   readonly onLost: () => void;
-  /** The process was asked to end. */
   readonly onSignal: (signal: NodeJS.Signals) => void;
   /** Gives up the terminal until `resume`. */
   readonly suspend: () => Promise<Suspension> | undefined;
@@ -61,9 +57,8 @@ const CONTINUED_MS = 50;
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /**
- * Listens for the end of the terminal and of the process, and gives up the terminal while the process is
- * stopped. After `stop`, signals have their default effect again. Errors of a lost terminal stay handled:
- * they must not end a process that is still writing its last entry.
+ * Gives up the terminal while the process is stopped. `stop` restores the signals' default effects; errors of
+ * a lost terminal stay handled, or they would end a process that writes its last entry.
  */
 export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(): void; isLost(): boolean } {
   const { stdin, stdout, stderr } = streams;

@@ -11,9 +11,8 @@ import type { ReadableFiles } from './names.ts';
 import type { BundleFiles } from './pack.ts';
 
 /**
- * The documents of a run's approvals, as files: the signed text, the signature, and the line of the
- * allowed-signers file that made it valid, below a comment that names the signer, the time and the key. They
- * follow from the entries alone, so an audit can compare them with the record.
+ * A run's approvals, as files: the signed text, the signature, and the allowed-signers line that made it
+ * valid, below a comment with signer, time and key. Follows from the entries alone, so an audit can compare.
  */
 export function approvalFiles(
   entries: readonly Pick<Entry, 'seq' | 'at' | 'type' | 'body'>[],
@@ -47,7 +46,7 @@ function fileName(challenge: string): string {
   return challenge.replace(/[^0-9a-zA-Z]/gu, '_').slice(0, 40);
 }
 
-/** How the formats of a bundle are read and checked without any program of ours. */
+/** How to check a bundle without any program of ours. */
 export const BY_HAND = `By hand, with tools of the system
 
   sha256sum -c SHA256SUMS
@@ -86,7 +85,6 @@ Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with t
 the zone of your machine.
 `;
 
-/** What is in a bundle and how to verify it by hand, readable in ten years. */
 export function bundleReadme(runId: string, anchor: string): string {
   return `Evidence of the run ${runId}
 
@@ -162,14 +160,12 @@ export interface Subject {
   readonly id: string;
 }
 
-/** The subject of a bundle, and who made it when. */
 export interface About {
   readonly subject: Subject;
   readonly madeAt: Date;
   readonly madeBy: string;
 }
 
-/** The note that signs the list of files of a bundle. */
 export function manifestNote(
   sums: string,
   { subject, madeAt, madeBy }: About,
@@ -196,7 +192,7 @@ export function subjectOf(files: ReadableFiles): Subject | undefined {
   return kind === 'run' && isStreamName(`run/${id}`) ? { kind, id } : undefined;
 }
 
-/** Whether one of the keys signed the list, and the files are exactly the listed ones. */
+/** Reports a list that none of the keys signed, and files that are not exactly the listed ones. */
 export function checkManifest(
   files: ReadableFiles,
   subject: Subject,

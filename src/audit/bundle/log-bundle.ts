@@ -6,13 +6,9 @@ import { fittingNotes } from './make-bundle.ts';
 import { JOURNAL, LOG, ledgerFile, runFile, TRANSCRIPT, WISHES } from './names.ts';
 import { LARGEST_PROOF, openShow, proofText } from './shown-log.ts';
 
-/** Where the files of a bundle go, one at a time. */
 export type Put = (name: string, content: Buffer | string) => void;
 
-/**
- * A bundle of many runs of one log, which shares what they have in common: the log about itself, the ledgers,
- * the checkpoints and the proof. Nothing of it is kept but the places of its entries.
- */
+/** A bundle of many runs of one log, with one shared proof. Only the places of its entries are kept. */
 export interface LogBundle {
   /** The anchor of the head that all of it is shown at. */
   readonly anchor: string;

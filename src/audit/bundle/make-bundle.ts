@@ -17,14 +17,11 @@ export interface BundleSource {
   readonly signer: Signer;
   /** Checkpoints from the time of the run, as notes. Those that do not fit the log are left out. */
   readonly notes: readonly string[];
-  /**
-   * Anchors kept elsewhere: the proof shows the log at each, so that the bundle can be verified against them.
-   */
+  /** Anchors kept elsewhere. The proof shows the log at each, to verify the bundle against them. */
   readonly anchors: readonly Anchor[];
   readonly madeAt: Date;
   /** Name and version of this program. */
   readonly madeBy: string;
-  /** Knows every secret that must not be in a bundle. */
   readonly guard: SecretGuard;
 }
 
@@ -64,14 +61,11 @@ export async function makeBundle(source: WholeSource): Promise<Buffer> {
   return packFiles(signed(files, source));
 }
 
-/**
- * The journal of a run with its proof, as lines of printable ASCII (pack.ts). Rejects as `makeBundle` does.
- */
+/** The journal of a run with its proof, as printable ASCII lines (pack.ts). Rejects as `makeBundle` does. */
 export async function makeLines(source: BundleSource): Promise<string> {
   return packLines(signed((await evidenceOf(source, [])).files, source));
 }
 
-/** The entries, their proof, and the key that signs the rest. */
 async function evidenceOf(
   { journal, runId, signer, notes, anchors }: BundleSource,
   ledgers: readonly (readonly [string, StreamName])[],
@@ -89,10 +83,7 @@ async function evidenceOf(
   return { files, shown };
 }
 
-/**
- * Which of these notes are checkpoints of this log below its head, and the sizes that a proof has to show for
- * them and for these anchors.
- */
+/** The notes that are checkpoints of this log below its head; the sizes to prove for them and the anchors. */
 export async function fittingNotes(
   { log }: Pick<JournalReader, 'log'>,
   notes: readonly string[],
@@ -131,9 +122,8 @@ function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: Bu
 const MAX = 100;
 
 /**
- * The checkpoints for the bundle of some runs: those that name one of their calls, the first one that covers
- * all their entries, and the newest of each key of the log, below which its endorsements count. Unreadable
- * places contribute none. Of those that name a call, at most `most`, the newest.
+ * For some runs: checkpoints that name one of their calls (the newest `most`), the first that covers all
+ * entries, and each key's newest, below which its endorsements count. Unreadable places contribute none.
  */
 export async function notesOfRuns(
   journal: Pick<JournalReader, 'read'>,

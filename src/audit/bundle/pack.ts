@@ -20,10 +20,7 @@ export function packFiles(files: BundleFiles): Buffer {
   return Buffer.concat([...sorted.flatMap(([name, bytes]) => tarBlocks(name, bytes)), TAR_END]);
 }
 
-/**
- * A file as it is in a tar, in a folder of at most 154 bytes. Throws a `RangeError` for more, and for a name
- * of more than 99.
- */
+/** Throws a `RangeError` for a folder of more than 154 bytes or a name of more than 99. */
 export function tarBlocks(name: string, bytes: Buffer, folder = ''): readonly Buffer[] {
   return [header(name, bytes.length, folder), bytes, padding(bytes.length)];
 }
@@ -94,10 +91,7 @@ const ENTRIES = 'journal.jsonl';
 /** Characters. Room for the proof of the longest run. */
 const LONGEST_END = 16 * 1024 * 1024;
 
-/**
- * Packs the journal of a run into self-contained lines of printable ASCII: the entries, each as its leaf text
- * (`leafText`), then one line with every other file of the bundle, as a JSON object of texts by name.
- */
+/** A run as printable ASCII lines: each entry's `leafText`, then a JSON object of the other files by name. */
 export function packLines(files: BundleFiles): string {
   const others = [...files]
     .filter(([name]) => name !== ENTRIES)

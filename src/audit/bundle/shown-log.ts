@@ -74,10 +74,7 @@ export async function openShow(journal: JournalReader, signer: Pick<Signer, 'sig
   };
 }
 
-/**
- * Extracts streams of a log up to its newest signed head, and also shows its smaller sizes of other
- * checkpoints and of anchors. Rejects as `openShow` and its `show` do.
- */
+/** Shows these streams at the newest head, and also these sizes. Rejects as `openShow` and `show` do. */
 export async function showLog(
   journal: JournalReader,
   streams: ReadonlyMap<string, StreamName>,
@@ -93,7 +90,6 @@ export async function showLog(
   return { checkpoint, note, lines, proof: await prove(more) };
 }
 
-/** A proof in its canonical form. */
 export function proofText(proof: Proof): string {
   const { leaves, sizes, nodes } = proof;
   return JSON.stringify({ leaves, sizes, nodes });

@@ -41,9 +41,8 @@ const CHECKPOINT = 'checkpoint.note';
 
 /**
  * Recomputes everything in an evidence bundle, on any machine, without a home or a config: the signed list of
- * files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every signature,
- * and the record's statements about the transcript and approvals. Reads one file at a time, and throws only
- * what `files` throws, whatever the content.
+ * files, each file's hash, each entry, the log's root at each checkpoint and anchor, each signature, and what
+ * the record says of transcript and approvals. Reads one file at a time. Throws only what `files` throws.
  */
 export function verifyBundle(files: ReadableFiles, trust: BundleTrust): BundleReport {
   const findings = createFindings();
@@ -106,10 +105,7 @@ export function verifyBundle(files: ReadableFiles, trust: BundleTrust): BundleRe
   };
 }
 
-/**
- * Whether a file has the stream that its name says. A child is a run that says itself that the run of this
- * bundle started it; the runs of a log are all of them in folders.
- */
+/** A plan's child must say itself that the bundle's run started it. All runs of a log are in folders. */
 function isOfItsName(file: string, { stream, entries }: ShownStream, { kind, id }: Subject): boolean {
   if (file === JOURNAL) return kind === 'run' && stream === `run/${id}`;
   if (file === WISHES) return kind === 'run' && stream === `plan/${id}`;
@@ -165,7 +161,6 @@ function derivedFrom(
 /** The signed heads by file, the newest first. */
 type Notes = readonly (readonly [file: string, note: string])[];
 
-/** Whether each checkpoint belongs to this tree: its origin, and the root at its size. */
 function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {
   const origin = claimOf(notes[0]?.[1])?.origin;
   for (const [file, note] of notes) {

@@ -9,7 +9,6 @@ export interface HttpCall extends HttpExchange {
   readonly to: string;
 }
 
-/** The secrets to hide, and their replacements. */
 export interface Blanks {
   /** The longest first, so that no part of one remains. */
   readonly known: readonly string[];
@@ -42,7 +41,6 @@ const ANSWER_HEADERS = [
 const OPEN_QUERY =
   /^(?:\w+_guids?|guids|names|include|order_by|page|per_page|types?|states|label_selector|created_ats)(?:\[\w+\])?$/u;
 
-/** One line of the transcript, without its line feed: printable JSON. */
 export function transcriptLine(no: number, call: HttpCall, blanks: Blanks): string {
   return printableJson({ no, ...httpFields(call, blanks) });
 }
@@ -142,10 +140,7 @@ function keptAnswer(
   return JSON.stringify(shown) === JSON.stringify(json) ? { sha256, json } : { json: shown };
 }
 
-/**
- * The printable part of a value. For the platform's objects it includes only some fields, because its answers
- * cannot be foreseen.
- */
+/** For the platform's objects only known fields are included, because its answers cannot be foreseen. */
 function blanked(value: unknown, kind: HttpCall['kind'], blanks: Blanks, depth = 0): unknown {
   if (depth > DEEPEST) return '[deep]';
   if (typeof value === 'string') return blankedText(value, blanks);

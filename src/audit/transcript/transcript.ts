@@ -11,7 +11,6 @@ import { readRunEntry } from '../../store/run-entries.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { type Blanks, type HttpCall, transcriptLine, withheldLine } from './line.ts';
 
-/** How far a transcript reaches. */
 export interface TranscriptState {
   readonly lines: number;
   readonly bytes: number;
@@ -36,9 +35,8 @@ const SHORTEST = 8;
 
 /**
  * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written
- * at once, so a killed process loses at most the last one: its remains are cut off here, and a line in its
- * place says so. A transcript that cannot be written does not stop the run: it has a `problem` and takes no
- * more lines.
+ * at once, so a killed process loses at most the last one: its remains are cut off here, and a line says so.
+ * A transcript that cannot be written does not stop the run: it has a `problem` and takes no more lines.
  */
 export function openTranscript(home: string, runId: string): Transcript {
   const guard = createSecretGuard();
@@ -175,13 +173,9 @@ function notKept(cause: unknown): LifeboatError {
   });
 }
 
-/**
- * The maximum size of a transcript: readers stop there, a run that polls for days must not fill the disk, and
- * a bundle with it can be made and verified in little memory.
- */
+/** Readers stop there, a polling run must not fill the disk, and a bundle must need little memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Where the requests of a run are recorded. */
 export function transcriptPath(home: string, runId: string): string {
   return join(home, 'transcripts', `${runId}.jsonl`);
 }
@@ -195,10 +189,7 @@ export function transcriptOf(home: string, runId: string): Buffer | undefined {
   }
 }
 
-/**
- * The note that records a transcript as it is, for a run whose process was killed and that no process drives.
- * Empty if there is none on this machine.
- */
+/** The note of a transcript as it is, for a run that no process drives now. Empty if none is here. */
 export function transcriptLeft(home: string, runId: string) {
   const bytes = transcriptOf(home, runId);
   if (bytes === undefined || bytes.length === 0) return [];
@@ -208,10 +199,7 @@ export function transcriptLeft(home: string, runId: string) {
   ];
 }
 
-/**
- * The note that the earlier transcript is on another machine that drove the run, with the host if known.
- * Empty if it is here, or if nothing was sent.
- */
+/** The earlier transcript is on another machine (`host`). Empty if it is here, or nothing was sent. */
 export function transcriptElsewhere(
   home: string,
   runId: string,

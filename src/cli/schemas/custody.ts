@@ -21,7 +21,6 @@ const listedBackup = z.object({
   by: z.enum(['verify', 'fit', 'date']).describe('what says that it belongs to the key: weakest last'),
 });
 
-/** What concerns the custody of keys. */
 export const custody = {
   fits: list(
     'fits',

@@ -49,7 +49,6 @@ const check = z.object({
   credentials: z.boolean().optional().describe('true: bad because of the credentials alone'),
 });
 
-/** What concerns lifeboat itself. */
 const general = {
   error: schema('error', 'an error, or why a run waits, as the last line of standard error', {
     code: z.string().describe('stable, made for programs'),
@@ -162,7 +161,6 @@ const notify = {
   ),
 };
 
-/** What `lifeboat status` and `lifeboat plans evaluate` print. */
 const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
@@ -200,7 +198,6 @@ const verdict = z.enum(['intact', 'consistent', 'not-intact']);
 const principals = z.array(z.string()).describe('who signed, as the file of allowed signers names them');
 const order = z.string().describe('what is to be done, as a sentence');
 
-/** What proves something, and who approved it. */
 const proof = {
   verify: schema('verify', 'the verdict on a backup file', {
     ok: z.boolean(),
@@ -328,7 +325,6 @@ function answered<const Name extends string, Answer extends z.ZodType>(
   return schema(name, about, { instance, answer: answer.describe('as the service reported it') });
 }
 
-/** What the service answered, what was changed at it, and where the entries live. */
 const service = {
   backups: answered(
     'backups',
@@ -400,10 +396,7 @@ const service = {
   }),
 };
 
-/**
- * The output of commands with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. Both the types and the
- * JSON Schemas (`lifeboat schema`, `schemas/`) come from here.
- */
+/** The output of `-o json` and `-o yaml` by name (`lifeboat.NAME/1`): source of types and JSON Schemas. */
 export const SCHEMAS = {
   ...general,
   ...runs,

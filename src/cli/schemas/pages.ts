@@ -1,7 +1,6 @@
 import { PAGES } from '../../serve/page.ts';
 import { schema } from './result.ts';
 
-/** What the pages of `lifeboat serve` are as data. */
 export const pages = {
   'page-board': schema(
     'page-board',

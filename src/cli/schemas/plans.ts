@@ -17,7 +17,6 @@ const left = z.object({
 
 const lane = z.object({ instance, target: instance.optional() });
 
-/** What concerns recovery plans. */
 export const plans = {
   plans: list(
     'plans',

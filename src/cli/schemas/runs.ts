@@ -22,7 +22,6 @@ const failure = z.object({
   evidence: z.record(z.string(), z.json()),
 });
 
-/** What concerns runs, and what they leave to do. */
 export const runs = {
   runs: list('runs', 'runs, oldest first', ListedRun),
   entry: schema('entry', 'an entry of the journal; one line each', {

@@ -21,7 +21,6 @@ export async function carryOut(beneath: Beneath, errand: Errand): Promise<Errand
   }
 }
 
-/** How many file names to try. */
 const MAX_FILES = 100;
 
 async function exportBundle(beneath: Beneath, runId: string): Promise<ErrandEnd> {
@@ -72,8 +71,7 @@ async function verifyBackup(beneath: Beneath, { instance, id }: OfBackup): Promi
   const from = { ...beneath(lines), stdin: bytes as unknown as CommandContext['stdin'] };
   const reading = verify(from, ['-'], { instance }).finally(() => bytes.destroy());
   const [loaded, read] = await Promise.allSettled([loading, reading]);
-  // If no key opens a backup, verification ends the download after the first block; report the reason for
-  // that.
+  // If no key opens a backup, verification ends the download: report its reason, not that of the download.
   if (read.status === 'rejected') throw loaded.status === 'rejected' ? loaded.reason : read.reason;
   if (read.value === 0 && loaded.status === 'rejected') throw loaded.reason;
   const [text = '', ...said] = lines;

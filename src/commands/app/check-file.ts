@@ -14,7 +14,6 @@ const PATIENCE_MS = 3_000;
 /** A path is incomplete while the user is typing. */
 const TYPING_MS = 150;
 
-/** The absolute path of what the user typed in the app. */
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
   const isAtHome = typed === '~' || typed.startsWith('~/');
   return resolve(isAtHome ? join(homeIfAny(env) ?? '/', typed.slice(1)) : typed);

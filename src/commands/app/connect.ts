@@ -9,7 +9,7 @@ import type { Loaders, SourceName } from '../../view/app/sources.ts';
 import type { RunEnd, RunPort } from '../../view/run-port.ts';
 import type { loadersFor } from './loaders.ts';
 
-/** How the app acts: it runs the same commands as the command line, shown on its screen. */
+/** The app runs the commands of the command line, on its screen. */
 export function connect(context: CommandContext, config: LoadedConfig, screen: OnScreen): AppPort {
   const { passphrase } = context;
   const lookingOn = passphrase && askOnlyOnce(passphrase);
@@ -88,10 +88,7 @@ function lazily(loaded: () => Promise<Loaders>): Loaders {
   });
 }
 
-/**
- * The context of a command that works beneath the screen: its output is kept, and the screen asks its
- * questions.
- */
+/** For a command beneath the screen: its output is kept, and the screen asks its questions. */
 function beside(context: CommandContext, screen: OnScreen, lines: string[]): CommandContext {
   const { stdout, stderr } = context;
   const { output: _, restoreEcho: __, ...rest } = context;

@@ -15,10 +15,7 @@ import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
 import { pathOf } from './check-file.ts';
 import { keptKeyring } from './load-keys.ts';
 
-/**
- * Verifies the journal, as `lifeboat audit verify` does. Runs in a separate process, because hashing a long
- * log and opening a vault would block the thread that draws.
- */
+/** Verifies the journal in a separate process: a long log and a vault would block the thread that draws. */
 export async function loadAudit(
   context: CommandContext,
   { publicKey, anchor }: AuditTrust,
@@ -63,10 +60,7 @@ async function keyOfVault(context: CommandContext): Promise<string | undefined> 
   }
 }
 
-/**
- * Parses the JSON that the command printed on its two streams. Throws the reported error if nothing was
- * verified.
- */
+/** Parses both streams of the command. Throws its error if nothing was verified. */
 export function auditFactsIn(printed: string, said: string, exitCode: number): AuditFacts {
   try {
     const { verdict, words, entries, findings } = JSON.parse(printed) as {

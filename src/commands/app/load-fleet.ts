@@ -26,16 +26,13 @@ const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 /** Metrics are the largest answer, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
-/** More instances than this are not told of one by one, since each telling lists all of them. */
+/** With more instances the list is not sent for each one. */
 const MANY = 200;
 const APART_MS = 250;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
-/**
- * How every instance answers GETs, and what the journal knows of it. Yields the names first, then the record
- * with the last known answers, then each instance as it answers.
- */
+/** Yields the names, then the record with the last known answers, then each instance as it answers GETs. */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
   const evaluated = lastEvaluated(context.env);

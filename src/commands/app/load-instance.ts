@@ -106,7 +106,6 @@ function objectivesOf(config: LoadedConfig, name: string): Part<Rows> {
   return { state: 'known', at: new Date(), value };
 }
 
-/** The facts that have a value, each as text. */
 function printable(facts: readonly FactLine[]): Rows {
   return facts.flatMap(([label, value]) =>
     value === undefined

@@ -9,10 +9,7 @@ import { wantsPassphrase } from '../../view/app/app-port.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
-/**
- * The keys of every configured instance, and of others in the key store. Does not ask for the passphrase
- * again once the key store is open.
- */
+/** Of configured and other instances. Asks for no passphrase once the key store is open. */
 export async function loadKeys(context: CommandContext, config: LoadedConfig): Promise<KeysFacts> {
   const keyring = await keptKeyring(context);
   const configured = Object.keys(config.instances);
@@ -59,9 +56,8 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
 const KEYS_AGAIN_MS = 5 * 60_000;
 
 /**
- * Opens the key store at most once for each survey of all instances. If it fails to open, it is left alone
- * for some minutes, except for a locked vault: the next survey uses a passphrase entered elsewhere in the
- * app, and does not ask.
+ * Opens the key store at most once for each survey. After a failure it is left alone for some minutes, except
+ * a locked vault: the next survey uses a passphrase entered elsewhere in the app, and does not ask.
  */
 export function keyringOfEachLook(context: CommandContext): () => () => Promise<Keyring> {
   let failed:

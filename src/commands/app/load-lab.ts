@@ -94,10 +94,7 @@ function fieldWords(fields: Readonly<Record<string, unknown>>): string {
   return show(words.join(', '), 200);
 }
 
-/**
- * Changes the lab of the config and describes the resulting state. Rejects as `labOf` and `askLab` do. Only
- * reaches instances of a lab.
- */
+/** Describes the resulting state; reaches only instances of a lab. Rejects as `labOf` and `askLab` do. */
 export async function changeLab(config: LoadedConfig, change: LabChange): Promise<string> {
   const lab = await labOf(config);
   const { askLab } = await import('../../service/lab-client.ts');

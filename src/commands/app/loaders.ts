@@ -237,9 +237,7 @@ async function ofStream(
 /** `lifeboat runs` lists older runs. */
 const MAX = 500;
 
-/**
- * Returns the newest runs, newest first, and every open one, at each call. Empty in a home without a journal.
- */
+/** The newest runs and every open one, newest first. Empty in a home without a journal. */
 function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
   const runsIn = runsReader();
   return async () => {
@@ -259,8 +257,7 @@ type RunsJournal = Pick<JournalReader, 'rows'> & { readonly log: Pick<Log, 'head
 export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSummary[]> {
   let last: { readonly root: string; readonly runs: readonly RunSummary[] } | undefined;
   return async (journal) => {
-    // Read the head before the runs: the next call then sees what is written in between. A damaged log has
-    // runs too.
+    // The head first: the next call sees what is written in between. A damaged log has runs too.
     const root = await journal.log.head().then(
       (head) => head.root,
       () => undefined,
@@ -308,7 +305,6 @@ async function loadReport(context: CommandContext, runId: string): Promise<Repor
   };
 }
 
-/** How many file names to try. */
 const MAX_FILES = 1_000;
 
 /** Writes the report as HTML to a new file in the current folder and returns the file's name. */

@@ -27,10 +27,7 @@ import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
 import { isOfPlan, termsOnRecord } from './plan-terms.ts';
 
-/**
- * `lifeboat approvals [RUN]`: what needs approval now in open runs, and the state of each request. Exit 3
- * while something waits.
- */
+/** `lifeboat approvals [RUN]`: requests of open runs and their state. Exit 3 while something waits. */
 export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
   const open: Open[] = [];
@@ -91,13 +88,9 @@ interface Open extends AskedOf {
   readonly problem?: string;
 }
 
-/** An open challenge. */
 type Row = ResultOf<'approvals'>['items'][number];
 
-/**
- * Opens the key store only if a signature is present: only then is this installation's own key needed, to
- * tell it from another's.
- */
+/** Opens the key store only for a signature: to tell this installation's own key from another's. */
 async function rowOf(
   about: Open,
   home: string,
@@ -133,8 +126,7 @@ function strayRow({ run, asked }: AskedOf, misfit: string): Row {
 
 /**
  * `lifeboat approvals accept RUN SIG-FILE`: verifies a returned signature and puts it where the run looks for
- * it, also while another process shows the run. Rejects with the reason why it does not count; then no file
- * is written.
+ * it, even one shown by another process. Rejects with the reason why it does not count, without a file.
  */
 export function approvalsAccept(
   context: CommandContext,
@@ -173,8 +165,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
     const { run, asked } = await askedOf(workspace, word, unusedApproval);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
       throw late('approval.astray', 'the name of the request on record was not written by lifeboat');
-    // Write the file first: only the file stops a process that drives the run now, and that process records
-    // the withdrawal.
+    // File first: it stops a process that drives the run now, which then records the withdrawal.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {
       challenge: asked.challenge,

@@ -70,10 +70,7 @@ export async function gateOfRun(
 /** For a run whose record holds a request although the config no longer asks for one. */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
-/**
- * Who may approve for the operator of this home, by the store's clock. Rejects with `approval.nobody` if the
- * config has no approvals.
- */
+/** By the store's clock. Rejects with `approval.nobody` if the config has no approvals. */
 export async function rulesOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'keyring' | 'operator'>,
@@ -96,9 +93,8 @@ function operatorOf(config: LoadedConfig, { operator }: Pick<Workspace, 'operato
 }
 
 /**
- * What a second person has to approve in a state of a run; undefined if no approval is needed. The record
- * decides: what needed approval when the run began, and what was requested once, needs it until the run ends,
- * even if the config now asks for less. Pure.
+ * What a second person must approve in a state; undefined for nothing. By the record: what needed approval at
+ * the beginning, or was requested once, needs it to the end, even if the config now asks for less. Pure.
  */
 export function planOfState(
   config: LoadedConfig,
@@ -172,9 +168,8 @@ function planned(
 }
 
 /**
- * The approval of a run as renderers show it: whatever is on disk at this moment. A changed signature is
- * verified in the background, so that reading the view never waits. `wake` lets the run look at a request
- * that has expired, where the plan says what happens then.
+ * The approval as renderers show it, from disk. A changed signature is verified in the background, so that
+ * the view never waits. `wake` makes the run look at an expired request, if the plan says what happens then.
  */
 export function approvalWatch(
   gate: ApprovalGate,

@@ -9,13 +9,12 @@ import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts
 import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
-/** What stands around a run that is a step of a plan, or a plan itself. */
 export interface AroundOfPlan {
   /** Every name on record of the person who started the plan; empty outside of plans. */
   readonly starter: readonly string[];
   /** Lines of the file of allowed signers when the plan was started, by hash; undefined if unknown. */
   readonly listed?: readonly string[] | undefined;
-  /** What came of the groups that the step shows to those who approve, one line each. */
+  /** Results of the groups that the step shows to approvers, one line each. */
   readonly shown: readonly string[];
 }
 
@@ -42,10 +41,7 @@ export async function aroundOfPlan(
   return { ...startedBy(ofPlan), shown };
 }
 
-/**
- * What a plan asks of the approval that a run waits for; undefined if it waits for none, or the config asks
- * for it. Pure.
- */
+/** What a plan asks of the awaited approval; undefined for none, or one of the config. Pure. */
 export function termsAt(
   snapshot: AnyMachineSnapshot,
   { starter, listed }: Pick<AroundOfPlan, 'starter' | 'listed'>,
@@ -71,7 +67,6 @@ export async function termsOnRecord(
   return termsAt(folded.snapshot, await aroundOfPlan(journal, { runId, runbook }));
 }
 
-/** Whether a run is that of a plan, or of a step of one. */
 export function isOfPlan(runbook: unknown): boolean {
   return runbook === 'plan' || runbook === 'plan-step';
 }
@@ -81,7 +76,6 @@ function startOf([started]: readonly Entry[]) {
   return read?.type === 'run.started' ? read.body : undefined;
 }
 
-/** Who started a run, and who was listed as a signer then. */
 function startedBy(entries: readonly Entry[]): Pick<AroundOfPlan, 'starter' | 'listed'> {
   const begun = startOf(entries);
   const names = [entries[0]?.by, begun?.operator, begun?.who?.name, begun?.who?.email, begun?.who?.login];

@@ -42,10 +42,7 @@ export async function presentOf(
   return { who, approvals: { required, expiresSeconds: expires / 1000, ...files } };
 }
 
-/**
- * Lets this process take up a run, or refuses it; see `admitted`. Warns prominently if less is asked than at
- * the beginning.
- */
+/** Lets this process take up a run or refuses (`admitted`). Warns if less is asked than at the beginning. */
 export async function admission(
   context: CommandContext,
   config: LoadedConfig,
@@ -65,9 +62,8 @@ export async function admission(
 }
 
 /**
- * Rejects, with exit 2, a run that would need a second person but could have none, because the files that
- * name them cannot be read: an approver unknown at the beginning cannot approve later. Rejects nothing when
- * the glass is broken.
+ * Rejects (exit 2) a run that needs a second person whose files cannot be read: an approver unknown at the
+ * beginning cannot approve later. Rejects nothing when the glass is broken.
  */
 export function assertApprovalsReadable({ approvals }: Present, breakGlass: string | undefined): void {
   const { required, signers, revoked } = approvals;

@@ -33,14 +33,12 @@ export function riskOfInvoked(verb: string, input: unknown): Risk | undefined {
   return effectOf(verb) === 'key' && fingerprint === undefined ? undefined : riskOfVerb(verb);
 }
 
-/** What the config asks of a second person on an instance. */
 export function levelOf(config: LoadedConfig, instance: string): ApprovalLevel {
   const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;
   if (own !== undefined) return own === 'required' ? 'destructive' : 'none';
   return config.approvals?.required ?? 'none';
 }
 
-/** Whether a second person has to approve a change with this risk on an instance. */
 export function needsApproval(config: LoadedConfig, instance: string, risk: Risk): boolean {
   return asksFor(levelOf(config, instance), risk);
 }
@@ -88,11 +86,9 @@ function untilNext(runbook: Runbook, path: readonly string[]): readonly string[]
   return next < 0 ? path : path.slice(0, next);
 }
 
-/** A confirmation that a second person has to approve. */
 export interface NeededApproval {
   readonly state: string;
   readonly title: string;
-  /** The instance that the change affects. */
   readonly on: string;
   readonly risk: Risk;
 }

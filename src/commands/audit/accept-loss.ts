@@ -39,10 +39,9 @@ const MAX_ENDED = 10;
 
 /**
  * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation records the
- * loss and marks every call armed in the lost part as in doubt on its instance, in one transaction; if the
- * process dies inside it, all of it is stored or nothing. Old checkpoints stay where they are. Exit 0 also
- * when nothing is lost; 3 when no person can confirm; 130 when the person declines. Throws `journal.damaged`
- * (exit 5) when nothing is lost and an entry was rewritten: that cannot be accepted.
+ * loss and marks every call armed in it as in doubt, in one transaction: after a crash all or nothing is
+ * stored. Old checkpoints stay. Exit 0 also without a loss; 3 if no person can confirm; 130 if the person
+ * declines. Throws `journal.damaged` (exit 5) for a rewritten entry, which cannot be accepted.
  */
 export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly confirm?: string }> = async (
   context,
@@ -241,10 +240,8 @@ async function setAsideIn(home: string): Promise<string | undefined> {
 }
 
 interface Accepted {
-  /** How many calls are in doubt. */
   readonly doubts: number;
   readonly instances: ReadonlySet<string>;
-  /** Where the rest of an unreadable journal is kept. */
   readonly aside: string | undefined;
   readonly cancelled: readonly CancelledEnd[];
 }
@@ -265,9 +262,7 @@ function tellWhatFollows(
     );
 }
 
-/* Losses that cannot be accepted, because nothing could be signed on top of them. */
-
-/** The original text of a rewritten entry is unknown, so there is nothing to mark as in doubt. */
+/** Its original text is unknown: nothing could be marked as in doubt. */
 async function assertUnchanged({
   journal,
   checked,
@@ -323,10 +318,7 @@ function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
   );
 }
 
-/**
- * The message for a tree whose end depends on a missing leaf, so that nothing can be signed after it: a
- * team's database continues before the last gap.
- */
+/** Nothing can be signed after a missing leaf at the end: a team's database continues before the last gap. */
 async function unwritten(
   thrown: unknown,
   trouble: Trouble,

@@ -31,9 +31,8 @@ export async function auditAnchorCommand(
 }
 
 /**
- * `lifeboat audit key`: the public half of the key that signs this installation's records, for verifiers: PEM
- * to stdout, the fingerprint to compare by telephone to stderr. With `--receipts`, that of the key that signs
- * its receipts; either is made if there is none yet.
+ * `lifeboat audit key`: the public key of this installation's records, for verifiers: PEM to stdout, the
+ * fingerprint for a telephone to stderr. With `--receipts`, that of its receipts. Makes either if missing.
  */
 export async function auditKeyCommand(
   context: CommandContext,

@@ -52,10 +52,7 @@ export async function auditStore(
   }
 }
 
-/**
- * The stream of the run that a word means; if the store is too damaged to tell, the stream of exactly that
- * name, so that the audit can report the damage.
- */
+/** The stream of a run; in a store too damaged to tell, of exactly that name, for the audit to report. */
 export async function streamNamed(context: StoreContext, word: string): Promise<StreamName | undefined> {
   const { reader } = await opened(context);
   try {
@@ -84,10 +81,7 @@ async function opened(
   }
 }
 
-/**
- * The public half of the signing key in this home's key store if that opens without a prompt, or the reason
- * why it does not. Creates nothing: an audit of a home without a key store leaves it without one.
- */
+/** The public key of this home's key store if it opens without a prompt, or why not. Creates nothing. */
 async function storedKey({
   env,
 }: Pick<CommandContext, 'env'>): Promise<Pick<AuditOptions, 'storedKey' | 'storedKeyUnread'>> {

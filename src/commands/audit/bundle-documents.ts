@@ -17,10 +17,7 @@ import { isPlanRun, type PlanReports, planReportOf } from '../plans/plan-report-
 import { pathOf } from '../run/assert-supported.ts';
 import { brandOf, reportOf } from '../run/run-report.ts';
 
-/**
- * The documents that explain a record and let people verify it: report, plan, machine, versions, the
- * verifier.
- */
+/** Report, plan, machine, versions and verifier. */
 export async function bundleDocuments(
   context: CommandContext,
   journal: JournalReader,
@@ -36,7 +33,6 @@ export async function bundleDocuments(
   return new Map([...documents].map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-/** The report of the run in each of its forms. */
 async function reportFiles(
   context: CommandContext,
   journal: JournalReader,

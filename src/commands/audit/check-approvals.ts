@@ -28,10 +28,9 @@ const MAX_CHECKED = 200;
 const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
 
 /**
- * Checks the approvals of a record: each signature must cover a text that was requested in this run and names
- * this run, plan, target and order, match a line of the allowed-signers file as it was when the run began,
- * and verify with OpenSSH for the time when it was seen. Takes the entries of any number of runs, in order.
- * What cannot be checked here is reported as a limit.
+ * Checks the approvals of any number of runs, in order: each signature must cover a text requested in this
+ * run that names this run, plan, target and order, match the allowed-signers file of the run's beginning, and
+ * verify with OpenSSH for the time when it was seen. What cannot be checked is a limit.
  */
 export function approvalWatch(): { take(entry: StoredEntry): void; findings(): readonly Finding[] } {
   const runs = new Map<string, Entry[]>();
@@ -134,10 +133,7 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   ];
 }
 
-/**
- * Valid only if it signs this exact text with the recorded key, by a signer whom the recorded line allowed at
- * that time.
- */
+/** It must sign this text with the recorded key, by a signer of the recorded line, valid at that time. */
 function isGood(files: BundleFiles, name: string): boolean {
   const text = files.get(`${SIGNATURE.exec(name)?.[1] ?? ''}.txt`);
   const signer = files.get(name.replace(/\.sig$/u, '.signer'));

@@ -24,11 +24,10 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar, of the run of a plan also
- * every run that it started; with `--lines` only its journal, as self-contained lines. Never overwrites a
- * file. Signs only an intact record: rejects with `evidence.not-intact`; so a key that signs here without an
- * endorsement is not vouched for. The proof shows the log at each given anchor, so that the anchor can be
- * verified with the bundle.
+ * `lifeboat audit export [RUN]`: all evidence of a run, and of the runs that a plan's run started, in one
+ * signed tar; with `--lines` only its journal as self-contained lines. Never overwrites a file. Signs only an
+ * intact record (else `evidence.not-intact`), so a key that signs here unendorsed is not vouched for. The
+ * proof shows the log at each anchor, to verify it with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,
@@ -105,9 +104,7 @@ export async function assertSound(
   });
 }
 
-/**
- * A drill's key is gone when the drill ends: a later export is signed by another key than the entries inside.
- */
+/** A drill's key ends with it: a later export is signed by another key than its entries. */
 async function tellOtherKey(
   { stderr }: CommandContext,
   journal: JournalReader,

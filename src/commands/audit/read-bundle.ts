@@ -11,10 +11,7 @@ export interface ReadBundle {
   readonly problems: readonly { readonly code: string; readonly shortMessage: string }[];
 }
 
-/**
- * Bytes of a tar, or of a file in a folder. The longest run with the longest transcript takes half of that; a
- * larger file is not ours, and would only fill the memory.
- */
+/** Of a tar, or a file in a folder: twice the longest run with the longest transcript. */
 export const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /**

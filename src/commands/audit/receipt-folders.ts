@@ -12,9 +12,8 @@ const LARGEST = 8 * 1024 * 1024;
 const FILES = [BUNDLE_FILE, PAE_FILE, SIGNATURE_FILE, KEY_FILE];
 
 /**
- * The receipts in a folder: its own, or that of each folder directly in it, or of the folder `receipt` in
- * each of them, as the runs of an evidence pack have it. Throws `input.receipts`, exit 2,
- * for a folder without any, and `input.file` for a file of one that cannot be read.
+ * The folder itself, each folder in it, or their folder `receipt` as in an evidence pack. Throws
+ * `input.receipts` (exit 2) without any, `input.file` for an unreadable file.
  */
 export function receiptFolders(path: string): readonly ReceiptFolder[] {
   const isReceipt = (folder: string) => FILES.some((name) => isPlainFile(join(folder, name)) === true);

@@ -11,9 +11,8 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { bundleDocuments } from './bundle-documents.ts';
 
-/** Makes the evidence of runs of one record. */
 export interface Bundler {
-  /** Everything that proves a run, of a plan's run also every run that it started, in one tar. */
+  /** All evidence of a run, and of the runs that it started, in one tar. */
   tar(run: RunSummary): Promise<Buffer>;
   /** The journal of a run, as self-contained lines. */
   lines(run: RunSummary): Promise<string>;
@@ -78,7 +77,6 @@ async function ledgersOf(
   return [...new Set([instance, target ?? instance, ...touched, ...cited])];
 }
 
-/** The runs that each ledger cites. */
 async function citingLedgers(journal: JournalReader): Promise<ReadonlyMap<string, ReadonlySet<unknown>>> {
   const cited = new Map<string, ReadonlySet<unknown>>();
   for (const { stream } of await journal.streams('instance/')) {

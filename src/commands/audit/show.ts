@@ -9,10 +9,7 @@ import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 
-/**
- * `lifeboat audit show [RUN]`: one line per entry of a run or of an instance's ledger; without either, of
- * every stream.
- */
+/** `lifeboat audit show [RUN]`: a line for each entry of a run, an instance's ledger, or every stream. */
 export const auditShowCommand: Action<{ readonly instance?: string }> = async (context, [word], flags) => {
   const { auditShow } = await import('../../store/sentence.ts');
   const journal = await openReaderOf(await whereRunIs(context, word));
@@ -36,7 +33,6 @@ export const auditShowCommand: Action<{ readonly instance?: string }> = async (c
   }
 };
 
-/** The requested entries: a run, a ledger, or both; or everything. */
 async function wantedEntries(
   journal: JournalReader,
   word: string | undefined,

@@ -114,7 +114,6 @@ export async function readKeys(path: string): Promise<string> {
   });
 }
 
-/** The findings about a store or a bundle. */
 interface Verified {
   readonly receipts: readonly CheckedReceipt[];
   readonly findings: readonly Finding[];

@@ -50,14 +50,11 @@ const WORDS: Readonly<Record<Source, () => Promise<readonly Candidate[]>>> = {
   },
 };
 
-/** A possible end of a command line. */
 interface Candidate {
   readonly value: string;
-  /** A short description. */
   readonly about: string;
 }
 
-/** Word lists that a flag or an argument chooses from. */
 type Source = 'runbooks' | 'scenarios' | 'schemas';
 
 /** What completion offers for the last word of a line. */

@@ -8,10 +8,9 @@ export type Shell = (typeof SHELLS)[number];
 export const FILES = ':files';
 
 /*
- * The scripts ask `lifeboat complete` for completions, word by word, so that they never have to change. The
- * typed words are passed as arguments and never evaluated: completion must not run what is on the line. That
- * is why these scripts are our own: @bomb.sh/tab 0.0 and completions in the style of cobra put the line
- * through `eval`.
+ * The scripts ask `lifeboat complete` word by word, and so never change. Words are arguments, never
+ * evaluated: completion must not run the line, as @bomb.sh/tab 0.0 and completions in cobra's style do with
+ * `eval`.
  */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for lifeboat; in ~/.bashrc: source <(lifeboat completion bash)
@@ -61,7 +60,6 @@ complete -c lifeboat -f -a '(__lifeboat_complete)'
 `,
 };
 
-/** `lifeboat completion SHELL`: prints the script that a shell sources. */
 export async function completion(context: CommandContext, [shell]: readonly string[]): Promise<number> {
   context.stdout.write(SCRIPTS[shell as Shell]);
   return EXIT.closed;

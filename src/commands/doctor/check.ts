@@ -4,7 +4,6 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printTable, type ResultOf } from '../../cli/print-result.ts';
 
-/** The state of one thing that a recovery depends on. */
 export type Check = ResultOf<'doctor'>['items'][number];
 
 /** Runs a check that only reads; an error becomes a bad check. */
@@ -33,7 +32,6 @@ export async function attempt<T>(
   }
 }
 
-/** A check that passed. */
 export function good(what: string, found: string): Check {
   return { what, state: 'ok', found, hints: [] };
 }

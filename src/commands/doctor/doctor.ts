@@ -137,7 +137,6 @@ async function configChecks(
   ];
 }
 
-/** How many instances are asked at the same time. */
 const AT_ONCE = 16;
 
 /** Several instances at the same time, each within its time limit, in the order of the config. */

@@ -8,11 +8,9 @@ import { homePath } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Check, good } from './check.ts';
 
-/** A file or folder that decides what a recovery does. */
 interface Deciding {
   readonly what: string;
   readonly path: string;
-  /** Only the owner may read it. */
   readonly isSecret?: boolean;
 }
 
@@ -50,7 +48,7 @@ function deciding(env: NodeJS.ProcessEnv, config: LoadedConfig): Deciding[] {
   ];
 }
 
-/** Undefined for a file with correct permissions, or a missing one: whatever needs it reports that. */
+/** Undefined if correct, or missing: what needs the file reports that. */
 async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | undefined> {
   try {
     const found = distrustOf(path);
@@ -66,10 +64,7 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
   }
 }
 
-/**
- * A folder on a dead network mount never answers. Such a folder may be shared, so write access by others is
- * only mentioned.
- */
+/** A dead network mount never answers. The folder may be shared: others' write access is only mentioned. */
 async function checkpointFolder(path: string): Promise<Check | undefined> {
   const what = 'checkpoints';
   const stats = await Promise.race([

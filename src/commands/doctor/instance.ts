@@ -24,10 +24,7 @@ export interface Looked {
   readonly backups?: Answer<readonly Backup[]>;
 }
 
-/**
- * Whether an instance answers, accepts its token and lists its backups; and its revision, which `revision:
- * auto` detects. Sends only GETs, and takes at most `limitMs`.
- */
+/** Whether it answers, accepts its token, lists backups; also its revision. Only GETs, within `limitMs`. */
 export async function lookAtInstance(
   config: LoadedConfig,
   name: string,
@@ -200,9 +197,7 @@ function wayTo(origin: string): string | Pick<Check, 'found' | 'hints'> {
 
 const TLS = 'tls';
 
-/**
- * How the environment changes TLS connections of this process and of the programs that it starts. Only reads.
- */
+/** By the environment, of this process and the programs that it starts. Only reads. */
 export function tlsChecks(env: NodeJS.ProcessEnv, execArgv: readonly string[] = process.execArgv): Check[] {
   const flags = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/u), ...execArgv];
   const found = [unchecked(), ...authorities(env, flags), ...keyLogs(env, flags)].filter(

@@ -8,13 +8,9 @@ import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../../store/projected.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Further rows are not named. */
 const MAX_NAMED = 5;
 
-/**
- * Whether the lists that commands read instead of the whole journal match its entries; reads every entry.
- * With `rebuild`, rebuilds those that do not match.
- */
+/** Do the lists that commands read match the journal? Reads every entry. `rebuild` repairs them. */
 export async function keptLists(
   context: CommandContext,
   keyring: Keyring | undefined,

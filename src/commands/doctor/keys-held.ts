@@ -13,9 +13,8 @@ import { attempt, type Check, good } from './check.ts';
 import type { Looked } from './instance.ts';
 
 /**
- * Whether every key that may be in force is held, and nothing on record says that the newest backup cannot be
- * opened; no check for an instance whose ledger names neither. `instances`: each with its listed backups, if
- * known. Only reads.
+ * Every key that may be in force must be held, and the newest backup not known as unopenable; nothing for
+ * instances whose ledger names neither. `instances`: with their listed backups. Only reads.
  */
 export async function keysHeld(
   context: CommandContext,
@@ -103,10 +102,7 @@ function newestUnopened(
   return openness.how === 'not' ? openness : undefined;
 }
 
-/**
- * Problems with the files of an OS keychain that is usable: it keeps keys in plain text, or a keyring beside
- * the one in use can no longer be read. Empty for another key store.
- */
+/** For an OS keychain: keys in plain text, or an unreadable keyring beside the used one. Else empty. */
 export async function keyringChecks(env: NodeJS.ProcessEnv, store: KeyStore): Promise<Check[]> {
   if (store.kind !== 'os') return [];
   const clear = await attempt(PLAIN, async () => store.heldInClear?.());

@@ -43,7 +43,7 @@ export async function placeChecks(
         ),
       );
       if (journal === undefined || checked === undefined) return commands.flat();
-      // A missing entry would look like a changed one: `audit verify` tells them apart.
+      // A missing entry would look changed: `audit verify` tells them apart.
       const { trouble, losses } = checked;
       const entries = trouble === undefined ? await entriesCheck(journal.log, losses, deep) : [];
       return [...checksOf(checked), ...entries, ...commands.flat()];

@@ -11,10 +11,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { tokenVariables } from '../../config/loaded.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/**
- * Checks what a recovery depends on besides the service: the platform, the reconciliation commands, a team's
- * own texts. Only reads.
- */
+/** Besides the service: the platform, reconciliation commands, a team's texts. Only reads. */
 export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
   const asked = Object.keys(config.instances).flatMap((name) => [
     reconciliation(config, name),

@@ -19,10 +19,7 @@ import { appsRunning } from './region-loss.ts';
 import { labInstance } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';
-/**
- * How long before the last good moment, and after it, no order is placed: the service's times have
- * milliseconds, the database's are finer.
- */
+/** Without orders around the last good moment: the service has milliseconds, the database finer times. */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
 /** Each question has the database begin another file of its log. */
@@ -139,9 +136,8 @@ export function chosenMoment(
 }
 
 /**
- * Deletes every order in one transaction. Writers of orders wait for its lock, so the digest covers exactly
- * what is deleted, and the last good moment lies in a span without an order: a whole second of the service's
- * clock, as people type it.
+ * In one transaction. Writers wait for its lock: the digest is exactly what is deleted. The last good moment
+ * is a whole second of the service's clock, as people type it, in a span without orders.
  */
 async function deleteAllOrders(
   query: Query,

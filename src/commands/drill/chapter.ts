@@ -19,7 +19,6 @@ export type ChapterProof = ResultOf<'drill'>['chapters'][number];
 export interface Chapter {
   readonly runbook: string;
   readonly title: string;
-  /** The instance whose objectives apply. */
   readonly instance: string;
   /** The instances of the lab that it needs; those of the lab's default, and `instance`, without it. */
   readonly instances?: readonly InstanceWish[];
@@ -27,10 +26,7 @@ export interface Chapter {
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }
 
-/**
- * Whether everything that a chapter checked holds. An empty check proves nothing: tables must be compared,
- * and each must have rows.
- */
+/** An empty check proves nothing: tables must be compared, and each must have rows. */
 export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
   const isCompared = checks.length > 0 && tables.length > 0;
   return (
@@ -106,10 +102,7 @@ export async function newestOrder(
   return row === undefined ? undefined : { id: Number(row.id), at: row.created_at };
 }
 
-/**
- * Compares the rows of two databases up to the same order, and checks that every transaction of the first is
- * whole.
- */
+/** Up to the same order; `balanced`: every transaction of the first is whole. */
 export async function compareSamples(restored: Query, expected: Query, upTo: number) {
   const [ours, theirs] = [await sampleDigest(restored, upTo), await sampleDigest(expected, upTo)];
   return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };

@@ -6,7 +6,6 @@ import { inPlace } from './in-place.ts';
 import { regionLoss } from './region-loss.ts';
 import { rotation } from './rotation.ts';
 
-/** The instances of the lab that the drill uses. */
 const SOURCE = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';

@@ -20,9 +20,8 @@ import { plain } from '../../view/fallback/shell-text.ts';
  */
 
 /**
- * Makes the home of a new drill, named by the time: below `report` if given, else below the drills of this
- * home. It is always a new folder, so that no drill overwrites the record of another, and its name is also
- * free among the drills of this home. Throws file-system errors.
+ * A new folder named by the time, below `report` or this home's drills: no drill overwrites another's record.
+ * The name is also free among this home's drills. Throws file-system errors.
  */
 export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): string {
   const drills = drillsFolder(homeFolder(env));
@@ -37,7 +36,6 @@ export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined)
   }
 }
 
-/** The name of a drill that begins now. */
 export function newStamp(): string {
   return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
 }
@@ -53,10 +51,7 @@ function isNew(make: () => void): boolean {
   }
 }
 
-/**
- * Links a home outside the folder of drills; false if another drill has its name. If linking fails, the user
- * can still find the drill by the commands that it prints.
- */
+/** False if another drill has its name. Without a link the printed commands still find the drill. */
 function linkBelow(drills: string, home: string): boolean {
   try {
     makePrivateFolder(drills);
@@ -96,9 +91,8 @@ export function journalIn(home: string): string {
 }
 
 /**
- * The context of the home that knows a run: this home, or that of the newest drill with a run of this name
- * when only drills have one; stderr then names the drill. A word that names no run anywhere changes nothing;
- * opening the journal reports that.
+ * The context of the home that knows a run: this one, else the newest drill's, which stderr then names. A
+ * word without a run changes nothing: opening the journal reports that.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context, word);
@@ -112,9 +106,7 @@ export function inDrill(context: CommandContext, home: string): CommandContext {
   return { ...context, env: { ...context.env, LIFEBOAT_HOME: home, LIFEBOAT_STORE: SQLITE } };
 }
 
-/**
- * Rejects with exit 2 when the word names a run of a drill and none of this home: the drill's lab is gone.
- */
+/** Rejects (exit 2) a run that only a drill has: its lab is gone. */
 export async function assertNotRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
   const home = await drillOfRun(context, word);
   if (word === undefined || home === undefined) return;
@@ -151,10 +143,7 @@ export function drillCommand(context: CommandContext, home: string, ...words: re
   return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
 }
 
-/**
- * The same context, which also tells `drillCommand` whether a store other than the home's own is configured
- * here.
- */
+/** Also tells `drillCommand` whether another store than the home's own is configured. */
 export async function knowingStore(context: CommandContext): Promise<CommandContext> {
   const store = await storeNamed(context.env, context.configPath);
   return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };

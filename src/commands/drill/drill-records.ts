@@ -20,19 +20,14 @@ export type DrillAbout = Pick<DrillRecord, 'scope' | 'revision' | 'version'>;
 
 export type DrillEnd = Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly failure?: string };
 
-/** The record of a running drill. */
 export interface OpenRecord {
   readonly record: DrillRecord;
-  /** Writes how the drill ended, and returns the record. */
   end(how: DrillEnd): Promise<DrillRecord>;
   /** Allows the folder to be removed. Does nothing the second time. */
   release(): void;
 }
 
-/**
- * Makes the folder of a new drill and begins its record there. Rejects as `newDrillHome` and `beginRecord`
- * do; then nothing of it remains.
- */
+/** Rejects as `newDrillHome` and `beginRecord` do; then nothing of the folder remains. */
 export async function beginDrill(
   env: NodeJS.ProcessEnv,
   report: string | undefined,
@@ -136,7 +131,6 @@ function recordNow(folder: string): DrillRecord | undefined {
   return record?.outcome === 'running' ? { ...record, outcome: 'died' } : record;
 }
 
-/** Whether the process of a drill still runs. */
 function isUnderWay(folder: string): boolean {
   try {
     const lock = tryLock(join(folder, LOCK));
@@ -188,13 +182,10 @@ export function chapterRecord(
   };
 }
 
-/** The folder of a drill that is over. */
 interface OldDrill {
   readonly path: string;
   readonly record: DrillRecord;
-  /**
-   * Files that no drill made, by their paths in the folder: a person keeps them there, so the folder stays.
-   */
+  /** Paths of files that no drill made: a person keeps them, so the folder stays. */
   readonly foreign: readonly string[];
 }
 
@@ -203,10 +194,9 @@ const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
 
 /**
- * The folders of finished drills in this one, oldest first, without those that always stay: the newest proven
- * one, from which the next due date is counted, and those dated in the future, whose age is unknown. Includes
- * only what is certainly a drill's own: a folder, not a link, named as drills are, owned by this user, with a
- * record of that name. One whose `foreign` is not empty stays, too.
+ * Finished drills, oldest first, except those that always stay: the newest proven one (the next due date
+ * counts from it) and those dated in the future (unknown age). Only certain drills: a folder, no link, named
+ * as drills are, owned by this user, with a record of that name. One with `foreign` stays too.
  */
 export function oldDrills(parent: string): readonly OldDrill[] {
   const { old, proof } = drillsOver(parent);
@@ -240,9 +230,8 @@ export function beyond(current: string, keep: number): readonly OldDrill[] {
 }
 
 /**
- * Removes the folder of a drill, and the links to it below `links`. Renames it first: what remains if the
- * process dies here is no longer a drill, and the next removal deletes it. Throws `prune.foreign` if it holds
- * files that no drill made, and file-system errors.
+ * Removes a drill and its links below `links`. Renames it first: after a crash the remains are no drill, and
+ * the next removal deletes them. Throws `prune.foreign` for files that no drill made, and file-system errors.
  */
 export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
   const foreign = foreignIn(path);
@@ -268,7 +257,6 @@ export function removeRemains(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Whether a folder has a name that `newDrillHome` gives. */
 export function isDrillName(name: string): boolean {
   return NAME.test(name);
 }
@@ -329,10 +317,7 @@ const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|stores|transcri
 /** Folders that people do use: a scan of a signed report may be beside the report. */
 const OPEN = /^reports(?:\/[0-9A-Z]{26})?$/u;
 
-/**
- * What is in the folder of a drill, or in the remains of one, and was not made by a drill: paths relative to
- * the folder. An unreadable folder counts as foreign.
- */
+/** Paths in a drill's folder or remains that no drill made. An unreadable folder is foreign. */
 export function foreignIn(folder: string, below = '.'): readonly string[] {
   try {
     return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((one) => {

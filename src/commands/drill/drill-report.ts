@@ -29,7 +29,6 @@ export function drillReport(proof: ChapterProof, instances: Promised): string {
   ].join('\n');
 }
 
-/** What a drill prints when it ends. */
 export function drillSummary(
   proofs: readonly ChapterProof[],
   {
@@ -42,7 +41,6 @@ export function drillSummary(
     readonly proven: boolean;
     readonly report: string;
     readonly journal: string;
-    /** When the next drill is due, in words. */
     readonly due: string;
     readonly commands: readonly string[];
   },
@@ -100,7 +98,6 @@ function measureLines(
   ];
 }
 
-/** A measured time compared with its objective, if there is one. */
 function measured(seconds: number, objectiveMs: number | undefined): string {
   const text = formatSeconds(seconds);
   if (objectiveMs === undefined) return text;
@@ -108,10 +105,7 @@ function measured(seconds: number, objectiveMs: number | undefined): string {
   return `${text} (objective ${formatSeconds(objectiveMs / 1000)}: ${verdict})`;
 }
 
-/**
- * Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and returns the reports in
- * Markdown, in the order of the runs.
- */
+/** Writes `reports/<run>/report.html` and `.json` for each run; returns the Markdown, in order. */
 export async function runReports(
   journal: JournalReader,
   folder: string,
@@ -131,10 +125,7 @@ export async function runReports(
   return texts;
 }
 
-/**
- * Writes the report of the drill, with its trend, as `report.html`, `report.json` and `report.md`; the last
- * one also contains the reports of its runs. Returns the path of the last one.
- */
+/** Writes `report.html`, `.json` and `.md` with the trend; returns the path of the last, with its runs. */
 export async function writeDrillReports(
   folder: string,
   report: DrillReport,

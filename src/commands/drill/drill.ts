@@ -50,7 +50,7 @@ interface DrillFlags {
 interface Course {
   readonly chapters: readonly Chapter[];
   readonly played: Played[];
-  /** Whether a person began it at a terminal, and may leave it. */
+  /** A person began it at a terminal, and may leave it. */
   readonly isAttended: boolean;
   /** Undefined until it has a folder. */
   open?: OpenRecord;
@@ -285,10 +285,7 @@ export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptio
   return [...DEFAULT_INSTANCES, ...made];
 }
 
-/**
- * The config, which says how often there has to be a drill; undefined if there is none. A drill needs none:
- * an unreadable one is reported on stderr and changes nothing else.
- */
+/** Says how often a drill is due. A drill needs no config: an unreadable one is only reported on stderr. */
 async function configIfAny(context: CommandContext): Promise<LoadedConfig | undefined> {
   try {
     return await loadConfig(context.env, context.configPath);
@@ -331,9 +328,8 @@ async function endDrill(
 }
 
 /**
- * Notifies that a drill failed, if the config has a target and no person is watching: a person at a terminal
- * is not asked for the vault's passphrase just for this. Never rejects; what cannot be sent now is left for
- * the next `lifeboat notify send`.
+ * Unless a person watches, who is not asked for a vault's passphrase for this. Never rejects; the next
+ * `lifeboat notify send` sends the rest.
  */
 async function notifyFailure(context: CommandContext, drill: DrillRecord): Promise<void> {
   if (!isFailure(drill) || context.stdin.isTTY === true) return;

@@ -8,10 +8,7 @@ import { show } from '../../base/text.ts';
 import type { DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 import { type Markup, markup, NOTHING, trusted } from '../../report/render/markup.ts';
 
-/**
- * Throws a usage error if no JUnit file can be written, before a drill is made for it in vain. Leaves an
- * existing file as it is.
- */
+/** Throws a usage error before a drill is made in vain. Leaves an existing file as it is. */
 export function assertWritable(path: string): void {
   try {
     if (path === '') throw new UnusableFile('it has no name');
@@ -56,9 +53,8 @@ interface Case {
 }
 
 /**
- * A drill in the JUnit format that Jenkins and GitLab read: one suite, a case for each run and each
- * comparison. A run that did not close is an error, a comparison that differs a failure, what was not played
- * is skipped.
+ * For Jenkins and GitLab: a suite with a case for each run and comparison. An unclosed run is an error, a
+ * difference a failure; unplayed is skipped.
  */
 export function junitText(record: DrillRecord, hostname: string): string {
   const cases = casesOf(record);

@@ -20,9 +20,8 @@ const LOST_ORDERS = 10;
 const TITLE = 'the region is lost; perform recovery into the target';
 
 /**
- * Makes a recovery card, then loses the instance while orders still come in, and restores its data into the
- * target, to which its applications are bound. At the end it brings the lost instance back briefly, to
- * compare every row with it.
+ * Makes a recovery card, loses the instance while orders come in, restores into the target and binds its
+ * applications. Then brings the instance back briefly to compare every row.
  */
 export function regionLoss(instance: string, target: string): Chapter {
   return {
@@ -114,10 +113,7 @@ function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
   return at === undefined ? undefined : lab.clock.toReal(dateAt(msOf(at)));
 }
 
-/**
- * The sample applications bound to an instance, and whether each reports that it works. Waits a moment for an
- * application that has just started.
- */
+/** Of the sample applications bound to an instance. Waits a moment for one that has just started. */
 export async function appsRunning(
   { lab, signal }: Stage,
   instance: string,

@@ -8,7 +8,6 @@ import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { allHold, type Chapter, compareSamples, newestOrder, outputOf } from './chapter.ts';
 import { keyTarget, queryOf, type Stage } from './stage.ts';
 
-/** How many instances each tier has. */
 const TIERS: Readonly<Record<string, number>> = { 'tier-1': 2, 'tier-2': 3, 'tier-3': 3 };
 const TITLE = 'a region of eight instances is lost; a plan recovers them tier by tier';
 

@@ -66,7 +66,7 @@ interface DrillProof {
   readonly key: string;
   readonly tables: readonly ComparedTable[];
   readonly rows: number;
-  /** The backup holds everything committed before it was requested, and nothing from after it was done. */
+  /** With all from before its request, nothing from after its end. */
   readonly withinBackupTime: boolean;
   /** Every order equals the sum of its lines, so every transaction is whole. */
   readonly balanced: boolean;
@@ -76,10 +76,9 @@ interface DrillProof {
 }
 
 /**
- * Restores the backup that a run proved into a scratch database and compares every row with the source, up to
- * the newest order in the backup. The recovery time is measured from here to the restored database's first
- * answer; the recovery point is the age of its newest order compared with the source's at that moment, as if
- * the source were lost now.
+ * Restores the proven backup into a scratch database and compares every row up to its newest order. Recovery
+ * time: from here to the database's first answer. Recovery point: the age of its newest order against the
+ * source's then, as if the source were lost now.
  */
 async function restoreAndCompare(
   lab: Lab,
@@ -172,10 +171,7 @@ async function newestOrder(query: Query): Promise<Date> {
   return row?.newest ?? dateAt(0);
 }
 
-/**
- * Orders from before the backup was requested must be in it; its newest must not be younger than the moment
- * it was done.
- */
+/** With every order from before the request, and none from after the backup's end. */
 async function isWithin(
   source: Query,
   maxId: number,

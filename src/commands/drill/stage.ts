@@ -69,10 +69,7 @@ export interface StageOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Sets the stage. Its disposal removes everything, however the drill ended, except journal and reports, which
- * stay in the folder.
- */
+/** Its disposal removes everything, however the drill ended, except journal and reports in the folder. */
 export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
   const { folder, signal } = options;
   await using opened = new AsyncDisposableStack();
@@ -82,8 +79,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const lab = await startLab({
     ...options.lab,
     queryCommand,
-    // The broker forgets the bindings of an instance that is gone for good; a broker that does not would need
-    // a person.
+    // The broker forgets bindings of a deleted instance; otherwise a person would be needed.
     platform: { unbindLost: true },
     signal,
     // A log line of the lab would corrupt the screen.

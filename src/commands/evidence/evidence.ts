@@ -35,12 +35,11 @@ interface EvidenceFlags {
 }
 
 /**
- * `lifeboat evidence [--from DAY] [--to DAY] [-i NAME]... [--plan NAME]...`: one new folder or tar for an
- * auditor, with the drills, runs, evaluations, findings and waivers of a period, signed as one bundle, and
- * what is missing against the periods of the config. Sends nothing. Exit code as that of
- * `lifeboat audit verify`: 0 for an intact record, 3 for one that is not pinned as a whole, 1 for one that is
- * not intact, which heads the pack and is not signed; 2, with nothing written, for a period or a place that
- * cannot be. A process that dies inside leaves nothing under the name of the pack.
+ * `lifeboat evidence [--from DAY] [--to DAY] [-i NAME]... [--plan NAME]...`: a new folder or tar for an
+ * auditor: drills, runs, evaluations, findings and waivers of a period in one signed bundle, and gaps against
+ * the config's periods. Sends nothing. Exit as `lifeboat audit verify`: 0 intact, 3 not wholly pinned, 1 not
+ * intact, which heads the pack and is not signed; 2 for an invalid period or place, with nothing written. A
+ * process that dies inside leaves nothing under the pack's name.
  */
 export const evidence: Action<EvidenceFlags> = async (context, _, flags) => {
   const now = new Date();
@@ -96,7 +95,7 @@ async function finished(context: CommandContext, whole: Whole): Promise<number> 
   const byHand = sign === undefined ? undefined : BY_HAND;
   pack.put('README.txt', readmeOf(span, { hasReceipts, byHand }));
   pack.put('verify.mjs', ownFile('src/audit/bundle/verify.mjs'));
-  // What is signed has brought the key already.
+  // A signed part has the key already.
   if (sign === undefined) pack.put('lifeboat.pub', signer.publicKey);
   pack.seal(sign);
   const size = pack.finish();

@@ -20,7 +20,6 @@ import { askedPlans, readLedgerFacts, readOpened, readRecoveries } from './read-
 import { type PackedRun, pastDamage, readRecord, readRuns, receiptsByRun } from './record.ts';
 import type { Scope } from './scope.ts';
 
-/** What a pack is made of, and where it is written. */
 export interface Source {
   readonly pack: Pack;
   readonly context: CommandContext;
@@ -137,7 +136,7 @@ interface Found {
   readonly drilledAt: readonly number[];
 }
 
-/** What is missing up to now, oldest first. Where nothing at all is on record, only that is said. */
+/** Up to now, oldest first. If nothing at all is on record, only that. */
 async function missingOf(
   { config, scope, span, now }: Source,
   { reader, all, facts, begun, drilledAt }: Found,
@@ -173,7 +172,7 @@ async function missingOf(
   return [...nothing, ...gaps].toSorted((one, other) => msOf(one.from) - msOf(other.from));
 }
 
-/** What a pack of this record cannot show whatever it packs, as sentences. */
+/** Limits of any pack of this record, as sentences. */
 function limitsOf(
   { config, scope, makesReceipts }: Source,
   { verdict }: Evidence['record'],

@@ -18,10 +18,9 @@ import { LifeboatError } from '../../base/errors.ts';
 import { isTaken, notWritten } from '../../cli/write-new-file.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 
-/** What a person does where the place of a pack cannot have it. */
 export const ELSEWHERE = 'name another place with --out PATH';
 
-/** What is checked by itself: a pack as a whole, or one folder of it. */
+/** Verified by itself: a whole pack, or one folder of it. */
 export interface Part {
   /** Adds a file. Throws `evidence.secret` if it would hold a secret, and `output.file`. */
   put(name: string, content: Buffer | string): void;
@@ -120,7 +119,7 @@ function isTar(out: string): boolean {
 
 interface Target {
   put(name: string, data: Buffer): void;
-  /** Everything is on disk, and has its name. */
+  /** On disk, under its name. */
   end(out: string): void;
   close(): void;
 }
@@ -142,7 +141,7 @@ function folderAt(part: string): Target {
   };
 }
 
-/** Everything in it is below one folder, so that unpacking it leaves one. */
+/** Below one folder, for unpacking. */
 function tarAt(part: string, folder: string): Target {
   let file: number | undefined = openSync(part, 'wx', 0o600);
   const write = (data: Buffer) => {

@@ -16,7 +16,7 @@ import { readRecord, readRuns } from './record.ts';
 
 type DrillRow = Evidence['drills'][number];
 
-/** How the drills of a home are packed: each is a part of its own, from the record of the drill. */
+/** Each drill is a part, from its own record. */
 export interface DrillGround extends Omit<Ground, 'journal' | 'record' | 'part' | 'at' | 'drill'> {
   readonly pack: Pick<Pack, 'part'>;
   /** How often a drill is due, in milliseconds. */

@@ -6,10 +6,7 @@ import type { Part } from './pack.ts';
 import { reasonOf } from './reason-of.ts';
 import type { PackedRun, ReportReader } from './record.ts';
 
-/**
- * Opens the installation that signs the receipts of a pack, of every record in it. Undefined, and said to
- * `limit`, where it cannot.
- */
+/** For the receipts of all records in a pack. Undefined, and reported to `limit`, where it cannot open. */
 export async function receiptSignerOf(
   context: CommandContext,
   limit: (text: string) => void,
@@ -30,10 +27,7 @@ interface Ground {
   readonly limit: (text: string) => void;
 }
 
-/**
- * The receipts of the runs that are over and have none, as `lifeboat receipt` makes them, by run. The record
- * was verified once, for all of them.
- */
+/** For ended runs without one, as by `lifeboat receipt`, by run. The record was verified once for all. */
 export async function makeReceipts(
   { reader, part, receiptSigner, receipts, limit }: Ground,
   runs: readonly PackedRun[],

@@ -16,12 +16,11 @@ import { makeReceipts } from './packed-receipts.ts';
 import { packRuns, type RunGround, stepsOf } from './packed-runs.ts';
 import { type PackedRun, sharedReads } from './record.ts';
 
-/** A record that runs are packed from, and where they go. */
 export interface Ground extends Omit<RunGround, 'reader' | 'bundle' | 'made'> {
   /** That of the home of the record. */
   readonly context: CommandContext;
   readonly journal: JournalReader;
-  /** As it was verified just before. What is not intact is not signed, and gets no receipts. */
+  /** Just verified. Unless intact it is not signed, and gets no receipts. */
   readonly record: Evidence['record'];
   readonly signer: Signer;
   readonly now: Date;

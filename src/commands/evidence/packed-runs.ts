@@ -15,7 +15,6 @@ import type { Part } from './pack.ts';
 import { reasonOf } from './reason-of.ts';
 import { type PackedRun, pastDamage, type ReportReader } from './record.ts';
 
-/** Where the runs of a record go, and what they are shown with. */
 export interface RunGround {
   readonly journal: Pick<JournalReader, 'read'>;
   readonly reader: ReportReader;
@@ -135,7 +134,7 @@ async function packEntries(
   }
 }
 
-/** What the run of a plan started, also the steps that are no runbooks. */
+/** Also steps that are no runbooks. */
 export async function stepsOf(
   journal: Pick<JournalReader, 'rows'>,
   { runId }: PackedRun,

@@ -57,7 +57,7 @@ export async function readOpened(
   const found = new Map<string, number[]>();
   for (const [index, { type, at }] of entries.entries()) {
     if (type !== 'holder.proven') continue;
-    // Whether an answer is that of its challenge follows from what was before it.
+    // Only earlier entries show which challenge an answer belongs to.
     for (const { recipient, provenAt } of foldHolders(entries.slice(0, index + 1)))
       if (provenAt === at) found.set(recipient, [...(found.get(recipient) ?? []), msOf(at)]);
   }

@@ -1,10 +1,10 @@
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 
-/** Without these there is no pack at all. */
+/** These prevent the whole pack. */
 const FATAL = ['output.file', 'evidence.secret', 'evidence.too-large'];
 
-/** What keeps one run out of a pack, in words; throws what keeps the pack from being made. */
+/** Why one run is not packed; throws what prevents the pack. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof LifeboatError) || FATAL.includes(thrown.code)) throw thrown;
   return show(failureOf(thrown).shortMessage, 300);

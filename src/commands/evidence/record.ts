@@ -10,7 +10,6 @@ import { type RunProgress, runs, summariesOf } from '../../store/projections/run
 import { auditStore } from '../audit/audit-store.ts';
 import { approvalWatch } from '../audit/check-approvals.ts';
 
-/** A run, and the run of the plan that started it. */
 export type PackedRun = RunSummary & { readonly planRun?: string | undefined };
 
 /** The verdict of `lifeboat audit verify` on the record of a home. Never rejects for what is in it. */
@@ -29,10 +28,7 @@ export async function readRecord(context: CommandContext): Promise<Evidence['rec
   return { verdict, words, entries, problems, ...(anchor === undefined ? {} : { anchor }) };
 }
 
-/**
- * Reads what can be read of a record that is not intact: a stream with a changed entry is empty, and `limit`
- * takes that as a sentence. The journal itself refuses such a stream.
- */
+/** Reads past damage: a stream with a changed entry, which the journal refuses, is empty, and in `limit`. */
 export function pastDamage(
   journal: Pick<JournalReader, 'read'>,
   limit: (text: string) => void,
@@ -74,7 +70,6 @@ export function receiptsByRun(aboutLog: readonly Entry[]): ReadonlyMap<string, E
   return made;
 }
 
-/** What reports are computed from. */
 export type ReportReader = Pick<JournalReader, 'read' | 'rows'> & {
   readonly log: Pick<JournalReader['log'], 'head'>;
 };
@@ -82,10 +77,7 @@ export type ReportReader = Pick<JournalReader, 'read' | 'rows'> & {
 /** Entries: some 50 MiB of them. */
 const MAX_REMEMBERED = 40_000;
 
-/**
- * A reader that reads what many runs share once: the ledgers of their instances, and what the store says of
- * itself. So it shows these as they were when it was first asked.
- */
+/** Reads shared streams once (ledgers, `store/log`), and so shows them as at the first read. */
 export function sharedReads(journal: ReportReader): ReportReader {
   const known = new Map<StreamName, readonly Entry[]>();
   let total = 0;

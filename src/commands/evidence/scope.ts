@@ -10,16 +10,13 @@ import { planNames } from '../plans/plan-files.ts';
 import { isPlanRun } from '../plans/plan-report-of.ts';
 import type { PackedRun } from './record.ts';
 
-/** What a pack is about. */
 export interface Scope {
-  /** As it was asked for; undefined: everything. */
+  /** As asked; undefined for everything. */
   readonly asked: Evidence['scope'];
   /** The instances, configured or on record, and after them the ledgers of plans. */
   readonly instances: readonly string[];
   readonly planSubjects: readonly string[];
-  /** The plan files among them. */
   readonly plans: readonly FoundPlan[];
-  /** Which of these runs belong to it. */
   of(runs: readonly PackedRun[]): readonly PackedRun[];
 }
 

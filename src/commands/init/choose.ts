@@ -17,12 +17,10 @@ export interface InstanceFlags {
   readonly yes?: boolean;
 }
 
-/** What `cf` lists, or why it cannot be asked. */
 export type Shown =
   | { readonly description: string; readonly instances: readonly ListedInstance[] }
   | { readonly none: string };
 
-/** The instances for the new config, with one source of tokens. */
 export interface Chosen {
   readonly instances: readonly { readonly name: string; readonly url: string }[];
   readonly token: TokenConfig;
@@ -177,7 +175,6 @@ function usage(message: string, hints: readonly string[]): LifeboatError {
   });
 }
 
-/** A service instance with its name in the config. */
 export interface Named {
   readonly name: string;
   readonly listed: ListedInstance;

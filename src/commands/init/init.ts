@@ -146,7 +146,6 @@ function untested(bad: readonly Check[]): LifeboatError {
   );
 }
 
-/** What `init` found and did. */
 interface Made {
   readonly place: ConfigPlace;
   readonly instances: readonly StarterInstance[];
@@ -157,7 +156,6 @@ interface Made {
   readonly text?: string;
 }
 
-/** Prints what was found, what was written, and the next steps. */
 async function printMade(context: CommandContext, made: Made): Promise<void> {
   const { place, instances, checks, keys, written, text } = made;
   const result = {
@@ -190,16 +188,14 @@ function inWords(context: CommandContext, { place, instances, checks, keys, writ
     say(`next: lifeboat keys add ${name}${config}      # the encryption key that is in force`);
 }
 
-/** The instances as the config states them, and how each of them answered. */
 interface Tried {
   readonly instances: readonly StarterInstance[];
   readonly checks: readonly Check[];
 }
 
 /**
- * Tries each instance as the config at `path` will state it, by GETs. Replaces a revision `auto` by the
- * detected one; if the instance does not answer, `auto` stays. Rejects with `config.invalid` for values that
- * a config does not allow.
+ * Tries each instance by GETs, as the config at `path` will state it. Replaces revision `auto` by the
+ * detected one if the instance answers. Rejects with `config.invalid` for values that a config refuses.
  */
 async function tryInstances(
   path: string,
@@ -223,18 +219,15 @@ async function tryInstances(
   };
 }
 
-/** The usable key store, if any. */
 interface ChosenStore {
   readonly store: KeyStore | undefined;
   readonly check: Check;
-  /** What the config must state for it. */
   readonly keyStore: 'vault' | undefined;
 }
 
 /**
- * The key store that the environment or the config asks for; else the keychain of this machine, proven by a
- * probe; else a vault file, for which a person names or types a passphrase. If none is available, says what
- * is missing: keys are never kept in plain text.
+ * As environment or config ask; else the keychain of this machine, proven by a probe; else a vault file with
+ * a person's passphrase. Otherwise says what is missing: keys are never kept in plain text.
  */
 async function chooseKeyStore(context: CommandContext, prompts: Prompts | undefined): Promise<ChosenStore> {
   const first = await opened(context);
@@ -244,7 +237,6 @@ async function chooseKeyStore(context: CommandContext, prompts: Prompts | undefi
   return named(await opened({ ...context, env: { ...context.env, LIFEBOAT_KEYCHAIN: 'vault' } }));
 }
 
-/** Whether the environment says where the passphrase of the vault file comes from. */
 function givesPassphrase(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env['LIFEBOAT_PASSPHRASE_FILE']) || Boolean(env['LIFEBOAT_PASSPHRASE_COMMAND']);
 }
@@ -275,16 +267,10 @@ async function agreed(
   ]);
 }
 
-/**
- * What editors read beside the config. Unlike the path of an installation, it can be committed with the
- * config.
- */
+/** For editors. Unlike an installation's path, it can be committed with the config. */
 const EDITOR_SCHEMA = 'lifeboat.schema.json';
 
-/**
- * Writes the JSON Schema for editors beside the config; returns whether it is there now. Leaves another file
- * with this name as it is.
- */
+/** Returns whether the JSON Schema for editors is there. Keeps another file of this name. */
 function writeEditorSchema({ path }: ConfigPlace): boolean {
   const file = join(dirname(path), EDITOR_SCHEMA);
   const text = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
@@ -348,16 +334,14 @@ function notWritten(path: string, cause: unknown): LifeboatError {
   });
 }
 
-/** Where the config will be, and whether it replaces another. */
 interface ConfigPlace {
   readonly path: string;
   readonly replaces: boolean;
 }
 
 /**
- * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. Replaces an existing file only
- * after its name was typed; without that, rejects with `init.exists` (exit 2), and with `init.folder` if its
- * folder is missing.
+ * `--config`, LIFEBOAT_CONFIG, else the working folder. Replaces a file only after its name was typed, else
+ * rejects with `init.exists` (exit 2); with `init.folder` if the folder is missing.
  */
 async function placeOfConfig(
   { env, configPath }: CommandContext,

@@ -2,7 +2,6 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { leaveByEscape } from '../../cli/hidden-prompt.ts';
 
-/** One of several answers. */
 export interface Choice<Value> {
   readonly value: Value;
   readonly name: string;
@@ -17,7 +16,6 @@ export interface Prompts {
   some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
 }
 
-/** Where a prompt appears, and the signal that ends it. */
 interface Where {
   readonly input: CommandContext['stdin'];
   readonly output: CommandContext['stderr'];

@@ -18,14 +18,12 @@ import { nameOnRecord, putOnRecord } from './put-on-record.ts';
 
 const ENDING = '.key';
 
-/** The most names that a message lists. */
 const MAX_LISTED = 10;
 
 /**
- * `lifeboat keys add --folder DIR`: stores the key in each file `INSTANCE.key` of the folder, all of them or
- * none, in one opening of the key store. A file of no instance stops it before anything is stored. If the
- * process dies after the keys were stored and before all are on record, the same command again records the
- * rest.
+ * `lifeboat keys add --folder DIR`: stores the key of each file `INSTANCE.key`, all or none, in one opening
+ * of the key store. A file of no instance stops it before. If the process dies between store and record, the
+ * same command again records the rest.
  */
 export async function addFolder(
   context: CommandContext,

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 
-/** The commands about which key opens what, who could open it, and whether it may go. */
 export function defineCustody(keys: Command, command: Define): void {
   command(
     keys,

@@ -24,7 +24,6 @@ interface Named {
   readonly instance?: string;
 }
 
-/** An open workspace and the one key that is meant. */
 interface OneKey {
   readonly context: CommandContext;
   readonly config: LoadedConfig;
@@ -63,10 +62,7 @@ async function withKey(
   }
 }
 
-/**
- * `lifeboat keys may-destroy FINGERPRINT`: whether nothing that is known needs the key any more, with every
- * reason against it. Exit 0 when it may go, 1 otherwise.
- */
+/** `lifeboat keys may-destroy FINGERPRINT`: every known reason against it. Exit 0 for none, 1 otherwise. */
 export const keysMayDestroy: Action<Named> = async (context, args, named) =>
   withKey(context, args, named, async (key) => {
     const { instance, fingerprint, config, workspace } = key;
@@ -118,9 +114,7 @@ interface RetireFlags extends Named {
   readonly undo?: boolean;
 }
 
-/**
- * `lifeboat keys retire FINGERPRINT`: the key is not offered any more, until `--undo`. Nothing is deleted.
- */
+/** `lifeboat keys retire FINGERPRINT`: the key is not offered until `--undo`. Nothing is deleted. */
 export const keysRetire: Action<RetireFlags> = async (context, args, flags) =>
   withKey(context, args, flags, async ({ workspace, instance, fingerprint }) => {
     const { reason, compromised = false, undo = false } = flags;
@@ -172,9 +166,8 @@ interface DestroyFlags extends Named {
 const DEFAULT_DAYS = 30;
 
 /**
- * `lifeboat keys destroy FINGERPRINT`: schedules the destruction of a key, which any later command carries
- * out when it is due and nothing is against it then. Exit 1 while something is against it, without `--force
- * --because`.
+ * `lifeboat keys destroy FINGERPRINT`: schedules it; a later command destroys the key when due and nothing is
+ * against it then. Exit 1 while something is against it, without `--force --because`.
  */
 export const keysDestroy: Action<DestroyFlags> = async (context, args, flags) =>
   withKey(context, args, flags, async (key) => {

@@ -16,10 +16,7 @@ import { HOLDERS_STREAM } from '../../store/journal.ts';
 import { challengedEntry, foldHolders, type Holder, provenEntry } from '../../store/projections/holders.ts';
 import { escrowConfig } from './escrow.ts';
 
-/**
- * `lifeboat keys identity`: prints the recipient of this person's age identity, and makes it if there is
- * none.
- */
+/** `lifeboat keys identity`: prints this person's age recipient; makes the identity if missing. */
 export const keysIdentity: Action<{ readonly hybrid?: boolean }> = async (context, _, { hybrid }) => {
   const { store } = await openKeys(context);
   const before = await identityIn(store);
@@ -182,10 +179,7 @@ function recipientNamed({ recipients }: EscrowConfig, who: string): string {
   });
 }
 
-/**
- * The identities of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) if there is
- * none.
- */
+/** Of a file, or this person's own. Rejects with `escrow.no-identity` (exit 2) without one. */
 export async function identities(store: KeyStore, file: string | undefined): Promise<readonly Secret[]> {
   if (file !== undefined) {
     const text = (await readGivenFile(file, MAX_CHALLENGE, 'nothing was opened')).toString();

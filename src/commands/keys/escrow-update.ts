@@ -19,9 +19,8 @@ import { destroyDue } from './end-key.ts';
 import { escrowConfig, type KeyToKeep, keysToKeep } from './escrow.ts';
 
 /**
- * `lifeboat keys escrow update`: seals again every held key whose copies are missing or have other recipients
- * than the config. A key that this person can neither read nor open stays as it is, and is told. Exit 1 when
- * a key is left.
+ * `lifeboat keys escrow update`: seals again every held key with missing copies or other recipients than the
+ * config's. Reports a key that this person can neither read nor open; then exit 1.
  */
 export const escrowUpdate: Action<{ readonly instance?: string }> = async (context, _, { instance }) => {
   const config = await loadConfig(context.env, context.configPath);
@@ -29,10 +28,7 @@ export const escrowUpdate: Action<{ readonly instance?: string }> = async (conte
   return await update(context, config, instance === undefined ? Object.keys(config.instances) : [instance]);
 };
 
-/**
- * `lifeboat keys escrow add RECIPIENT`: writes a recipient into the config, and seals every held key to them
- * too.
- */
+/** `lifeboat keys escrow add RECIPIENT`: into the config; seals every held key to them too. */
 export const escrowAdd: Action<{ readonly name?: string }> = async (context, [recipient = ''], { name }) => {
   await assertRecipient(recipient);
   const config = await loadConfig(context.env, context.configPath);

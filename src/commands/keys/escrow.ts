@@ -18,12 +18,10 @@ import type { JournalReader } from '../../store/journal.ts';
 import { currentKey } from '../../store/projections/key-epochs.ts';
 import { foldLedger, readLedger } from '../../store/projections/ledgers.ts';
 
-/** A key that has to be in escrow. */
 export interface KeyToKeep {
   readonly instance: string;
   readonly fingerprint: string;
   readonly held: boolean;
-  /** Whether it is in force. */
   readonly active: boolean;
 }
 
@@ -40,9 +38,8 @@ export function escrowConfig({ keys, path }: LoadedConfig): EscrowConfig {
 }
 
 /**
- * `lifeboat keys escrow check`: whether every key has its copies, who has shown that they can open one, and
- * what nobody could open without this machine, without a place, without a person. Exit 1 when the policy is
- * not met.
+ * `lifeboat keys escrow check`: copies of every key, who showed that they can open one, and what nobody could
+ * open without this machine, a place or a person. Exit 1 when the policy is not met.
  */
 export const escrowCheck: Action<{ readonly instance?: string }> = async (context, _, { instance }) => {
   const config = await loadConfig(context.env, context.configPath);

@@ -23,9 +23,8 @@ interface FitFlags {
 }
 
 /**
- * `lifeboat keys fit`: finds the key of each listed backup by its first block. A backup that no held key
- * opens goes on record as one under a key of somebody else. Exit 0 when every backup that is offered has a
- * held key, 1 when one has none or could not be asked.
+ * `lifeboat keys fit`: finds each listed backup's key by its first block. Records one that no held key opens
+ * as under another person's key. Exit 0 when every offered backup has a held key, else 1.
  */
 export const keysFit: Action<FitFlags> = async (context, _, flags) => {
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -91,9 +90,7 @@ function rowOf(instance: string, found: Fit, { proven }: Ledger): Row {
   };
 }
 
-/**
- * Appends what is new about keys set by others. Resolves with the instances whose ledgers are held by a run.
- */
+/** Records new facts about others' keys. Resolves with instances whose ledgers a run holds. */
 async function recordUnknown(
   { journal }: Pick<Workspace, 'journal'>,
   found: readonly InstanceFits[],

@@ -12,13 +12,12 @@ import type { JournalReader } from '../../store/journal.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import { foldLedger, type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 
-/** A key of an instance by fingerprint, as the key store and the ledger know it. */
 export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'endedAt' | 'provenAt'> {
   readonly instance: string;
   readonly held: boolean;
   readonly state: KeyEpoch['state'] | 'unknown';
   readonly custody: CustodyState;
-  /** How many backups that were listed last need it, by a verify, a fit or their dates. */
+  /** Backups of the last list that need it, by a verify, a fit or their dates. */
   readonly backups: number;
   /** Of these, how many were read to their end with it, and how many it fits by their first block. */
   readonly verified: number;
@@ -33,10 +32,10 @@ export interface ListedKey extends Pick<KeyEpoch, 'fingerprint' | 'setAt' | 'end
 
 interface ListedKeys {
   readonly items: readonly ListedKey[];
-  /** Backups under keys that somebody else has set, by instance. */
+  /** Under keys set by others, by instance. */
   readonly unknown: readonly { readonly instance: string; readonly backups: readonly number[] }[];
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Missing where none are wanted, and where there is no journal to tell of them. */
+  /** Missing if not wanted, or without a journal. */
   readonly holders?: readonly HolderState[] | undefined;
   /** Why the journal cannot be read: then no epochs are known. */
   readonly unread?: Failure | undefined;
@@ -44,7 +43,6 @@ interface ListedKeys {
 
 interface ListOptions {
   readonly recall: (name: string) => Promise<LastSeen | undefined>;
-  /** Whose holders are wanted as well. */
   readonly escrow?: EscrowConfig | undefined;
 }
 

@@ -189,10 +189,7 @@ async function addKey(
   }
 }
 
-/**
- * Stores a key under the fingerprint that the record has for it, which another key store of the team may have
- * given it; otherwise under that of this key store.
- */
+/** Under the record's fingerprint, perhaps from another key store of the team; else this store's. */
 async function onRecordName(
   { journal, keyring }: Workspace,
   instance: string,

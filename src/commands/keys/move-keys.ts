@@ -86,7 +86,6 @@ export const keysImport: Action<ImportFlags> = async (context, [file = ''], flag
   return EXIT.closed;
 };
 
-/** Says what a bundle brought. */
 export async function printStored(
   context: CommandContext,
   { store }: Keyring,

@@ -4,10 +4,7 @@ import { printResult } from '../../cli/print-result.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { newPassphrase } from './move-keys.ts';
 
-/**
- * `lifeboat keys passphrase`: encrypts the vault file to another passphrase, in place. If the process dies
- * inside, the file opens with the old passphrase or with the new one.
- */
+/** `lifeboat keys passphrase`: in place. After a crash the old or the new passphrase opens the vault file. */
 export const keysPassphrase: Action<{ readonly newFile?: string }> = async (context, _, { newFile }) => {
   const { store } = await openKeys(context);
   if (store.changePassphrase === undefined)

@@ -18,17 +18,13 @@ export async function nameOnRecord(
   return (await keyring.namesOf(secret)).find((one) => epochs.some(({ fingerprint }) => fingerprint === one));
 }
 
-/** A key that was stored. */
 interface StoredKey {
   readonly instance: string;
   readonly fingerprint: string;
   readonly secret: Secret;
 }
 
-/**
- * Records that a key was added, with its sealed copy where the config asks for one. False while a run holds
- * the ledger of the instance.
- */
+/** With its sealed copy if the config asks for one. False while a run holds the instance's ledger. */
 export async function putOnRecord(
   context: CommandContext,
   config: LoadedConfig,
@@ -41,10 +37,7 @@ export async function putOnRecord(
   return recorded(workspace.journal, [added, ...(await sealedFor(context, config, workspace, key))]);
 }
 
-/**
- * The sealed copy of a key that was added, where the config asks for one; a key that cannot be sealed is
- * told.
- */
+/** Only if the config asks for one; reports a key that cannot be sealed. */
 async function sealedFor(
   { stderr }: CommandContext,
   { keys }: LoadedConfig,

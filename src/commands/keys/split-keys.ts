@@ -108,9 +108,8 @@ interface JoinFlags {
 }
 
 /**
- * `lifeboat keys join FILE [SHARE...]`: joins shares in memory, opens the sealed file with them and stores
- * its keys: all of them, or none. Without files of shares, they are typed, line by line. `--check` stores
- * nothing.
+ * `lifeboat keys join FILE [SHARE...]`: joins shares in memory (typed line by line without files) and stores
+ * the keys of the sealed file, all or none. `--check` stores nothing.
  */
 export const keysJoin: Action<JoinFlags> = async (context, [file = '', ...paths], { check }) => {
   const keyring = check === true ? undefined : await openKeys(context);

@@ -50,7 +50,6 @@ every answer says so, and no run on them proves anything.`,
   );
 }
 
-/** Instances without databases, and how much goes wrong on them. */
 function simulatedOptions(): Option[] {
   return [
     new Option('--simulated <n>', 'n instances and their targets, without databases'),

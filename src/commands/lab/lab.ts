@@ -179,10 +179,7 @@ function portNumber(text: string): number {
   throw new LifeboatError('usage.port', `${show(text, 40)} is not a port`, { exitCode: EXIT.usage });
 }
 
-/**
- * `lifeboat lab-query NAME --folder DIR`: prints what the sample application of a running lab's instance
- * holds, for the reconciliation command of the lab's config.
- */
+/** `lifeboat lab-query NAME --folder DIR`: the sample application's data, for the lab's reconciliation. */
 export const labQuery: Action<{ readonly folder: string }> = async (context, [instance = ''], flags) => {
   const { querySampleData } = await import('../../lab/query-sample-data.ts');
   context.stdout.write(`${await querySampleData(flags.folder, instance)}\n`);

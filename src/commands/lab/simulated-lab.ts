@@ -4,7 +4,6 @@ import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
 import type { Fault } from '../../lab/faults.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 
-/** The flags of a simulated lab, as typed. */
 export interface SimulatedFlags {
   readonly simulated?: string;
   readonly faults?: string;

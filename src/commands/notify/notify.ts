@@ -48,9 +48,8 @@ interface SendNow {
 }
 
 /**
- * Delivers what is due, of runs, keys and drills. `drill` is one that ends now: it counts even if its record
- * could not be written, and also goes to targets that are only now recorded. Rejects as the workspace and the
- * journal do.
+ * For runs, keys and drills. `drill` ends now: it counts even without its record, and reaches targets that
+ * are recorded only now. Rejects as workspace and journal do.
  */
 export async function sendNow(
   context: CommandContext,
@@ -85,9 +84,7 @@ export async function sendNow(
   }
 }
 
-/**
- * `lifeboat notify test [TARGET]`: sends a test to each target. Exit 0 when each accepted it, 1 otherwise.
- */
+/** `lifeboat notify test [TARGET]`: to each target. Exit 0 when each accepted it, 1 otherwise. */
 export async function notifyTest(context: CommandContext, [name]: readonly string[]): Promise<number> {
   const targets = targetsOf(await loadConfig(context.env, context.configPath), name);
   const body = bodyOf(testNotification(new Date()));
@@ -142,16 +139,12 @@ function rotationNotices(
   });
 }
 
-/** The result of an attempt, in a few words. */
 export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'status' | 'why'>): string {
   const detail = why ?? (status === undefined ? '' : `status ${status}`);
   return detail === '' ? outcome : `${outcome}: ${show(detail, 80)}`;
 }
 
-/**
- * The notices that a drill is due, which stands until one is proven, and that the newest one failed, standing
- * if `stands`.
- */
+/** Due: stands until a drill is proven. Failed: of the newest drill, standing if `stands`. */
 function drillNotices(
   records: readonly DrillRecord[],
   { drills }: Pick<LoadedConfig, 'drills'>,

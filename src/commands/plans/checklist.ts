@@ -121,7 +121,6 @@ function cardRows(lanes: readonly RestLane[], { cardOf }: Head): Text[][] {
   });
 }
 
-/** What holds for the whole group. */
 function rules({ group }: RestGroup): Block[] {
   const { after, order, maxConcurrency, stopAt, lanes, about } = group;
   const items = [
@@ -213,7 +212,7 @@ function expected({ expect }: Extract<Step, { kind: 'check' }>['check']): string
     : `; expected: ${wanted.map(([key, value]) => `${key} ${String(value)}`).join(', ')}`;
 }
 
-/** A command as it is typed; what a changed form of a word would name instead is not known. */
+/** As typed; a changed word could name something else. */
 function commandOf(argv: readonly string[]): Inline {
   const text = argv.map(shellQuoted).join(' ');
   if (show(text, LONGEST) === text) return { typed: text };

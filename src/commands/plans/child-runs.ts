@@ -29,12 +29,10 @@ import type { PlanSetting } from './plan-setting.ts';
 import { NOTHING_ASKED } from './snapshot-on-record.ts';
 import { type StepRun, stepRunOf } from './step-run.ts';
 
-/** The run of a step. */
 interface ChildRun extends StepRun {
   readonly step: Step;
 }
 
-/** The runs of a plan's steps in this process. */
 export class ChildRuns {
   readonly #setting: PlanSetting;
   readonly #planRun: string;
@@ -189,10 +187,7 @@ export class ChildRuns {
     return this.#driven(runId, run, async () => stop());
   }
 
-  /**
-   * Sends the text of a step to a target of the config, or to all; resolves with the names of those that took
-   * it.
-   */
+  /** To one target of the config, or all; resolves with those that took it. */
   async #tell(
     step: string,
     { to, text }: { readonly to: string | undefined; readonly text: string },

@@ -16,14 +16,12 @@ import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { incrementalFold } from '../../store/projections/projection.ts';
 import { foldSends } from '../../store/projections/sends.ts';
 
-/** What the record of a child says beside its state. */
 interface Noted {
   /** When it came to its state. */
   sinceMs: number | undefined;
   hasConfirmed: boolean;
 }
 
-/** The run of a step as its plan looks at it. */
 export interface SeenRun {
   readonly snapshot: AnyMachineSnapshot;
   readonly entries: readonly Entry[];
@@ -51,7 +49,7 @@ function knownQuestion(snapshot: AnyMachineSnapshot): Question | undefined {
   return known.question;
 }
 
-/** What the plan of a run looks at. A screen asks many times a second, so each entry is read once. */
+/** A screen asks many times a second: each entry is read once. */
 export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun): ChildSnapshot {
   const context = snapshot.context as RunContext;
   return {
@@ -66,10 +64,7 @@ export function childSnapshot({ snapshot, entries, paused, activity }: SeenRun):
   };
 }
 
-/**
- * What it does, in words. A command that happens once may go on after the death of the process that began it:
- * then its end is waited for, at most until its time is over.
- */
+/** A `once` command may go on after its process died: waits for its end, at most until its time is over. */
 function whereOf(snapshot: AnyMachineSnapshot, entries: readonly Entry[]): string | undefined {
   const title = metaOf(snapshot)?.title;
   const { step } = (snapshot.context as RunContext).run;

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 import { repeated } from '../run/run-options.ts';
 
-/** The commands about recovery plans. */
 export function definePlans(program: Command, command: Define): void {
   const plans = group(program, 'plans', 'recovery plans over many instances', {
     about: `A plan is a file, plans/NAME.yaml: which instances are recovered, in which order,

@@ -20,16 +20,12 @@ import { LeftChildren } from './left-children.ts';
 import type { PlanSetting } from './plan-setting.ts';
 import { snapshotOnRecord } from './snapshot-on-record.ts';
 
-/** A plan's run that this process drives, with its children. */
 export interface DrivenPlan extends AsyncDisposable {
   readonly run: Run;
   readonly conductor: Conductor;
 }
 
-/**
- * Takes up the run of a plan and everything that is open of it. Rejects with `journal.held` if another
- * process drives it. Nothing is sent before `conductor.run` is called.
- */
+/** With everything open in it. Rejects with `journal.held`. Sends nothing before `conductor.run`. */
 export async function drivePlan(setting: PlanSetting, runId: string, input: PlanInput): Promise<DrivenPlan> {
   const { config, context, workspace } = setting;
   const { journal, sealer } = workspace;

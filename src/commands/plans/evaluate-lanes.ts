@@ -9,13 +9,9 @@ import { openForRun } from '../../compose/service-of.ts';
 import { targetOf } from '../../plans/resolve.ts';
 import type { PlanSetting } from './plan-setting.ts';
 
-/** How many instances are asked at once. */
 const AT_ONCE = 20;
 
-/**
- * Looks at the instance that each lane changes. Sends only GETs; what cannot be asked is a problem of its
- * lane.
- */
+/** Looks at the instance that each lane changes, only by GETs; without an answer the lane has a problem. */
 export async function evaluateLanes(
   { context, config, workspace }: PlanSetting,
   { groups }: PlanInput,

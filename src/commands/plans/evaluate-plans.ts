@@ -15,7 +15,6 @@ import { readSigned } from '../../store/projections/signers.ts';
 import { planNamed, planNames, surroundingsOf } from './plan-files.ts';
 import { planDigest, readHistories } from './plan-history.ts';
 
-/** A plan of the folder, or why it cannot be run. */
 export interface FoundPlan {
   readonly name: string;
   readonly found: (ReadPlan & { readonly groups: readonly ResolvedGroup[] }) | { readonly problem: string };

@@ -39,11 +39,10 @@ type Row = ResultOf<'evaluations'>['items'][number];
 type PlanRow = ResultOf<'evaluations'>['plans'][number];
 
 /**
- * `lifeboat plans evaluate [PLAN]`: evaluates each instance and each plan of the config, one plan with its
- * instances, or one instance with every check. Sends only GETs. Writes an entry into the ledger of each
- * instance or plan whose verdict or findings changed, or whose newest entry is a week old. Exit 0 when each,
- * or the one plan, is proven, ready or empty; 1 when one is not ready; 3 when one is unknown and none is not
- * ready.
+ * `lifeboat plans evaluate [PLAN]`: each instance and plan of the config, one plan with its instances, or one
+ * instance with every check. Sends only GETs. Writes an entry for each whose verdict or findings changed, or
+ * whose newest is a week old. Exit 0 if all, or the one plan, are proven, ready or empty; 1 if one is not
+ * ready; 3 if one is unknown and none is not ready.
  */
 export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flags) => {
   const limitMs = flags.limit === undefined ? undefined : durationFrom(flags.limit, 'limit', ['1s', '1h']);

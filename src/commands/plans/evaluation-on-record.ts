@@ -5,10 +5,9 @@ import { type Evaluated, evaluationEntry, type Finding } from '../../store/proje
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How old the newest entry of an evaluation may be before one that finds nothing new is put on record. */
+/** After this an evaluation is recorded without news. */
 const ON_RECORD_MS = 7 * DAY_MS;
 
-/** An evaluation of an instance or a plan, and what the record said before it. */
 interface Of {
   readonly subject: string;
   readonly evaluation: Parameters<typeof toRecord>[0] & Parameters<typeof findingsOf>[0];
@@ -19,10 +18,8 @@ interface Of {
   readonly now: Date;
 }
 
-/** The findings of an evaluation, and its entry. */
 export interface OnRecord {
   readonly findings: readonly Finding[];
-  /** Whether it differs from the newest one on record. */
   readonly changed: boolean;
   /** Undefined where the record says the same, and not too long ago. */
   readonly entry: NewEntry | undefined;

@@ -32,9 +32,8 @@ import { isPlanRun } from './plan-report-of.ts';
 import { stepRunOf } from './step-run.ts';
 
 /**
- * `lifeboat plans fallback RUN`: writes what is left of a plan's run at this moment into a new folder: a
- * script for each runbook that is left of an instance, and a checklist for people. Needs no key, and sends
- * nothing.
+ * `lifeboat plans fallback RUN`: what is left of a plan's run now, as a new folder: a script for each runbook
+ * left of an instance, and a checklist. Needs no key, sends nothing.
  */
 export const plansFallback: Action<{ readonly out?: string }> = async (given, [word = ''], flags) => {
   const context = await whereRunIs(given, word);

@@ -8,14 +8,13 @@ import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../../store/projections/runs.ts';
 
-/** The run of a plan, with what it began with. */
 export interface PlanRun {
   readonly summary: RunSummary;
   readonly input: PlanInput;
   readonly entries: readonly Entry[];
 }
 
-/** How many of the newest runs are searched for that of a plan: a plan begins many after its own. */
+/** A plan begins many runs after its own. */
 const SEARCHED = 50_000;
 
 /**
@@ -54,8 +53,7 @@ async function newest(journal: Pick<JournalReader, 'rows'>, word: string | undef
 }
 
 /**
- * The run that `resume` means: like `findRun`, but for the children of a plan their plan is meant, unless one
- * is named by its id, or left open by a plan that is over.
+ * Like `findRun`, but a plan's children mean their plan, unless named by id, or left open by an ended plan.
  */
 export async function runToResume(
   journal: Pick<JournalReader, 'rows'>,

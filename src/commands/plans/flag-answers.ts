@@ -2,7 +2,6 @@ import { type Answer, optionKey, type Question } from '../../../machines/parts/q
 import { questionOf } from '../../runner/answer.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
-/** What was decided about the plan's own questions before it began. */
 interface Decided {
   /** Groups that are confirmed by name. */
   readonly confirm: readonly string[];
@@ -25,7 +24,6 @@ export class FlagAnswers {
     this.#refused = refused;
   }
 
-  /** Whether an answer is being taken. */
   get isAnswering(): boolean {
     return this.#answering > 0;
   }

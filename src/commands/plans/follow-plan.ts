@@ -17,8 +17,7 @@ import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 
 /**
- * Drives a plan to its end, to a question that no flag answers, or until a signal ends it, and says on stderr
- * what happens. Resolves with the exit code.
+ * To its end, an unanswerable question or a signal, with its course on stderr. Resolves with the exit code.
  */
 export async function followPlan(
   { context, workspace }: PlanSetting,

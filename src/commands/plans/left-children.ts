@@ -113,7 +113,7 @@ class LeftChild implements DrivenChild {
     const row = await childOf(this.#journal, this.runId);
     if (row === undefined) return;
     const isAsking = row.isLeft && row.awaits !== undefined;
-    // What this version cannot fold asks nothing that could be answered here.
+    // What this version cannot fold cannot be answered here.
     const asked = isAsking ? await snapshotOnRecord(this.#journal, this.runId) : undefined;
     this.#asked = asked ?? NOTHING_ASKED;
     this.#row = row;

@@ -26,7 +26,7 @@ export async function missedOfPlans(
     const note = (missed: 'evaluation' | 'drill', since: string | undefined) =>
       notices.push({
         ...{ event: 'evaluation-due', index: undefined, stands: true, plan: name, missed },
-        // What never happened is due at every moment, but is notified only once.
+        // A first one is always due, but notified once.
         id: `evaluation-due/${planSubject(name)}:${missed}/${since ?? 'first'}`,
         since: since ?? now.toISOString(),
       });

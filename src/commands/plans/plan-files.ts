@@ -26,9 +26,8 @@ export function planPath(config: Pick<LoadedConfig, 'path'>, word: string): stri
 }
 
 /**
- * Reads a plan by its name or path. A plan names programs that are run, so one that others could have written
- * is refused (`trust.refused`). Rejects with `plan.missing`, `plan.unreadable`, `plan.yaml` or
- * `plan.invalid`.
+ * By name or path. A plan names programs to run: one that others could have written is refused
+ * (`trust.refused`). Rejects with `plan.missing`, `plan.unreadable`, `plan.yaml`, `plan.invalid`.
  */
 export async function planNamed(
   config: Pick<LoadedConfig, 'path'>,

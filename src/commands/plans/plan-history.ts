@@ -12,7 +12,6 @@ import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 
-/** What earlier runs show of a plan. */
 export interface PlanHistory {
   readonly timeOf: TimeOf;
   readonly lastProven: ProvenPlan | undefined;
@@ -22,9 +21,8 @@ export interface PlanHistory {
 const LOOKED_AT = 5_000;
 
 /**
- * What the journal shows of plans, by name; the closed runs are read once for all of them. A runbook takes as
- * long as nine of ten of its earlier proven runs, of the instance if there are any; every other step as long
- * as in the newest proven run of the plan.
+ * By plan name; reads closed runs once. A runbook takes what nine of ten earlier proven runs took at most, if
+ * any of the instance; other steps what the plan's newest proven run took.
  */
 export async function readHistories(
   journal: Pick<JournalReader, 'rows' | 'read'> | undefined,
@@ -83,7 +81,7 @@ function kindOf(runbook: string, performs: boolean): string {
   return runbook === 'disaster-recovery' && !performs ? `${runbook} prepare` : runbook;
 }
 
-/** What nine of ten of the times of each key took at most. */
+/** What nine of ten times of each key are at most. */
 function ninths(times: readonly (readonly [key: string, ms: number])[]): ReadonlyMap<string, number> {
   const byKey = Map.groupBy(times, ([key]) => key);
   return new Map(

@@ -15,11 +15,9 @@ import { outcomeOf, titleOf } from './plan-port.ts';
 import { recordedChildren } from './recorded-children.ts';
 
 /**
- * The run of a plan by the record alone, for its screen and its page. Undefined for a version of plans that
- * is not here, and for a run without a plan on record, which only an older version can have written.
- *
- * Over a record that gives the same array for a stream as it grows, only new entries are folded. Rejects with
- * `run.diverged`.
+ * By the record alone, for screen and page. Undefined for an unknown version of plans, and without a plan on
+ * record, as an older version may have written. Folds only new entries if the record gives the same growing
+ * array for a stream. Rejects with `run.diverged`.
  */
 export async function planFoldOnRecord(
   journal: Pick<JournalReader, 'read' | 'rows'>,

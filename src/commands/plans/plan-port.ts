@@ -11,12 +11,9 @@ import { recordOf } from '../../view/run-record.ts';
 import type { LogLine } from '../../view/run-view.ts';
 import type { DrivenPlan } from './drive-plan.ts';
 
-/** How many of the newest lines of a run are shown. */
 const NEWEST = 50;
 
-/**
- * The run of a plan that this process drives, as its screen sees it. `driving` is what `conductor.run` gives.
- */
+/** For the screen of a plan's run that this process drives. `driving`: the result of `conductor.run`. */
 export function planPortOf(
   { run, conductor }: DrivenPlan,
   journal: Pick<JournalReader, 'read'>,

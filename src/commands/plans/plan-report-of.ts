@@ -21,14 +21,12 @@ export interface PlanReports {
 
 type Reader = Pick<JournalReader, 'read' | 'rows'> & { readonly log: Pick<Log, 'head'> };
 
-/** Whether a run is that of a plan. */
 export function isPlanRun({ runbook }: Pick<RunSummary, 'runbook'>): boolean {
   return runbook === planRunbook.id;
 }
 
 /**
- * The record of a plan's run with the reports of its children. `known` are reports of runs that are made
- * already. Undefined for a run without a plan on record, which only an older version can have written.
+ * `known`: reports made already. Undefined without a plan on record, as an older version may have written.
  */
 export async function planReportOf(
   journal: Reader,

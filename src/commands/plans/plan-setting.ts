@@ -2,7 +2,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 
-/** What driving a plan needs. */
 export interface PlanSetting {
   readonly context: CommandContext;
   readonly config: LoadedConfig;

@@ -14,9 +14,8 @@ interface Wish {
 }
 
 /**
- * Writes the record of a plan's run: to stdout, or with a name that ends in `.md`, `.html` or `.json` into
- * this new file. Any other name is a folder: it gets the record, and that of each child beside it, linked. No
- * file is ever overwritten (`usage.out`, exit 2).
+ * To stdout, or a new `.md`, `.html` or `.json` file. Any other name is a folder for the report, and those of
+ * children, linked. Never overwrites a file (`usage.out`, exit 2).
  */
 export async function putPlanReport(
   context: CommandContext,

@@ -5,7 +5,6 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { NewEntry } from '../../store/journal.ts';
 
-/** Puts evaluations on record while others are still made. */
 export interface EvaluationRecorder extends AsyncDisposable {
   /** Resolves once it may be forgotten. Never rejects. */
   add(entry: NewEntry): Promise<void>;
@@ -17,9 +16,8 @@ export interface EvaluationRecorder extends AsyncDisposable {
 const GROUP = 100;
 
 /**
- * Opens the journal with the first full group, so that the evaluations of ten thousand instances are never
- * kept together. Each entry is appended under the hold of its ledger; one that a run holds is left for the
- * next time.
+ * Opens the journal with the first full group: ten thousand evaluations are never kept together. Each entry
+ * is under the hold of its ledger; one that a run holds is left for the next time.
  */
 export function recordEvaluations(context: CommandContext, config: LoadedConfig): EvaluationRecorder {
   const waiting: NewEntry[] = [];

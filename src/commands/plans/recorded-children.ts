@@ -11,9 +11,7 @@ import { snapshotOnRecord } from './snapshot-on-record.ts';
 /** A child of a plan's run by the record alone: nobody here drives it. */
 export interface ShownRecord extends ShownChild {
   readonly runId: string;
-  /** What it asks a person. */
   readonly asks: string | undefined;
-  /** Why it failed. */
   readonly cause: string | undefined;
 }
 
@@ -22,10 +20,7 @@ interface Of {
   readonly isStopped: (group: string) => boolean;
 }
 
-/**
- * The children of a plan's run, with what they ask. Only the journals of those are read that are open, so
- * it takes no longer for all that have ended.
- */
+/** With what they ask. Reads the journals of open children only: ended ones take no time. */
 export function recordedChildren(
   journal: Pick<JournalReader, 'read'>,
   rows: readonly ChildRow[],

@@ -28,11 +28,9 @@ import type { PlanSetting } from './plan-setting.ts';
 import { standingOf } from './show.ts';
 import { showPlanRun } from './show-plan-run.ts';
 
-/** What the flags of a plan decide. */
 export interface PlanFlags {
   readonly yes?: boolean;
   readonly confirm?: readonly string[];
-  /** Lines instead of the full screen, even in a terminal. */
   readonly plain?: boolean;
 }
 
@@ -102,7 +100,7 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
   return EXIT.closed;
 }
 
-/** Whether a plan changes scratch instances alone: then its run is a rehearsal, as that of a runbook is. */
+/** A plan that changes only scratch instances is a rehearsal, as with a runbook. */
 function isAllScratch({ plan }: ReadPlan, config: LoadedConfig): boolean {
   const changed = resolvePlan(plan, surroundingsOf(config)).groups.flatMap((group) =>
     group.for === undefined ? [] : group.lanes.map(({ name, target }) => target ?? name),

@@ -20,9 +20,7 @@ import { leftWords } from './step-words.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
 
-/**
- * `lifeboat plans show RUN`: where each instance of the run of a plan stands, by the record. Holds nothing.
- */
+/** `lifeboat plans show RUN`: where each instance stands, by the record. Holds nothing. */
 export const plansShow: Action<object> = async (context, [word]) => {
   const journal = await openReaderOf(context);
   try {
@@ -138,7 +136,6 @@ function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
   };
 }
 
-/** The children of the lanes, by their places. */
 interface Found {
   readonly newest: ReadonlyMap<string, ShownRecord>;
   /** Those that the plan has left. */

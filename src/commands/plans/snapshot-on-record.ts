@@ -6,7 +6,6 @@ import { fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 import { childSnapshot } from './child-snapshot.ts';
 
-/** A child that asks nothing. */
 export const NOTHING_ASKED: ChildSnapshot = {
   question: undefined,
   where: undefined,
@@ -19,10 +18,7 @@ export const NOTHING_ASKED: ChildSnapshot = {
   targetNow: undefined,
 };
 
-/**
- * The run of a plan's step, by its record alone; undefined for one of a runbook, or of a version of it, that
- * is not known here.
- */
+/** By its record alone; undefined for an unknown runbook or version. */
 export async function snapshotOnRecord(
   journal: Pick<JournalReader, 'read'>,
   runId: string,

@@ -4,7 +4,6 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Json } from '../../store/journal.ts';
 
-/** The run of a plan's step that is a runbook, on one instance. */
 export interface StepRun {
   readonly runbook: Runbook;
   readonly instance: string;

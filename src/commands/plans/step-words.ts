@@ -3,7 +3,6 @@ import { formatSeconds } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Start } from '../../plans/schedule.ts';
 
-/** What a step does, in a few words. */
 export function stepInWords(step: Step): string {
   switch (step.kind) {
     case 'runbook': {
@@ -25,7 +24,6 @@ export function stepInWords(step: Step): string {
   }
 }
 
-/** What a check asks, in a few words. */
 function checkInWords({ http, sql, tcp, command }: Check): string {
   return (
     http ??
@@ -36,7 +34,6 @@ function checkInWords({ http, sql, tcp, command }: Check): string {
   );
 }
 
-/** Which run a plan has left open, and what it asks, for people. */
 export function leftWords(
   { group, lane, step }: Pick<Start, 'group' | 'lane' | 'step'>,
   { runId, asks }: { readonly runId: string; readonly asks?: string | undefined },

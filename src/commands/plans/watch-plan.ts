@@ -12,7 +12,7 @@ import { newestOf } from './plan-port.ts';
 
 /** The pause between two looks at whether the record has grown. Milliseconds. */
 const LOOK_MS = 200;
-/** How often it is read again though nothing is new: who holds it, and how late a step is. Milliseconds. */
+/** Milliseconds until a read without news: holder and lateness change. */
 const READ_MS = 2_000;
 
 /**

@@ -23,9 +23,7 @@ function streamOf(runId: string): StreamName {
   return `plan/${runId}`;
 }
 
-/**
- * Puts a wish on record; resolves with its number. Rejects with `journal.held` while another one is written.
- */
+/** Records a wish; resolves with its number. Rejects with `journal.held` while another is written. */
 export async function writeWish(journal: Journal, runId: string, wish: Wish): Promise<number> {
   const stream = streamOf(runId);
   const hold = await journal.hold(stream);

@@ -147,7 +147,6 @@ function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [st
   }
 }
 
-/** A file or folder of this home that may be removed. */
 interface Removable extends Omit<ResultOf<'prune'>['items'][number], 'problem'> {
   /** Why it is not removed, to follow "stays"; undefined if it may be removed. */
   readonly stays?: string | undefined;
@@ -168,10 +167,7 @@ function folderSize(folder: string): number {
   }
 }
 
-/**
- * Finished drills of this home that were last of use before then, and what earlier removals left, whatever
- * its age: its removal was already confirmed.
- */
+/** Finished, and old enough; also what earlier removals left, at any age, since they were confirmed. */
 function findDrills({ env }: CommandContext, beforeMs: number): readonly Removable[] {
   const drills = drillsFolder(homeFolder(env));
   const remains = remainsIn(drills).map((path): Removable => {
@@ -243,9 +239,7 @@ async function closedAt(env: CommandContext['env']): Promise<string | undefined>
   }
 }
 
-/**
- * The name that a run gives a download (`downloadBackup`), and those of the files beside an incomplete one.
- */
+/** Of a run's download (`downloadBackup`), and the files beside an incomplete one. */
 const NAME =
   /^backup-(?<id>\d+)-(?<purpose>prove|archive)-(?<run>[0-9A-Z]{26})\.tgz\.enc(?:\.part(?:\.json)?)?$/u;
 
@@ -260,10 +254,9 @@ interface Found {
 }
 
 /**
- * Backups that runs have downloaded and that nothing depends on any more. Keeps the downloads of a run that
- * is open, has a call in doubt or an open follow-up; of each instance the newest copy kept on purpose
- * (`archive`); the newest proven backup of each key, and the backups that the recovery card names. Ignores
- * files that no run of this journal downloaded.
+ * Downloads that nothing depends on. Keeps those of runs that are open, in doubt or with a follow-up; each
+ * instance's newest copy kept on purpose (`archive`); each key's newest proven backup; those of the recovery
+ * card. Ignores files that no run of this journal downloaded.
  */
 export async function findDownloads(
   journal: JournalReader,
@@ -287,7 +280,6 @@ export async function findDownloads(
     }));
 }
 
-/** Runs that leave something to do, or to find out. */
 async function busyRuns(journal: JournalReader): Promise<ReadonlySet<string>> {
   const followUps = await gatherFollowUps(journal);
   const doubts = await readPending(journal);

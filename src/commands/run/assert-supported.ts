@@ -16,9 +16,8 @@ interface Lacking {
 }
 
 /**
- * Rejects, with exit 2, a run with a call that the instance's revision does not have: it could be begun and
- * never be ended. Of several such calls it names the first that changes something, because that is what the
- * run is for.
+ * Rejects (exit 2) a run with a call that the instance's revision lacks: it could begin and never end. Names
+ * the first such call that changes something: that is what the run is for.
  */
 export function assertSupported(
   runbook: Runbook,
@@ -76,9 +75,7 @@ function lackingOn(
     });
 }
 
-/**
- * In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`.
- */
+/** As the call's own refusal: `interface v0 of the service cannot restart the instance`. */
 function whyNot({ service }: Callee, operation: Callable): string {
   try {
     service.require(operation);

@@ -11,18 +11,13 @@ import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 
 /** What the flags decide for a run without a terminal. */
 export interface Policy {
-  /** Give the recommended answer to every question that has one. */
   readonly yes: boolean;
-  /**
-   * The name that confirms a destructive step, once in this process. It does not override a finding against
-   * the step.
-   */
+  /** Confirms a destructive step, once in this process. It does not override a finding. */
   readonly confirm?: string | undefined;
   /** The new key, instead of a generated one. */
   readonly key?: Secret | undefined;
   /** The point in time to restore to, RFC 3339. */
   readonly time?: string | undefined;
-  /** The id of the backup to restore. */
   readonly backup?: number | undefined;
   /** The word that a question asks for, such as a guid. */
   readonly word?: string | undefined;
@@ -108,9 +103,8 @@ export async function autopilot(
 }
 
 /**
- * Lets a run with a call in doubt ask the service once what became of it, and leaves the run before it does
- * anything else. Resolves with exit code 5 while that is not known. Only for a run with a call in doubt: any
- * other would go on.
+ * Asks the service once about a call in doubt and leaves before anything else. Resolves with exit code 5
+ * while that is unknown. Only for a run with a call in doubt: any other would go on.
  */
 export async function lookOnly(run: Run): Promise<{ exitCode: ExitCode; why: string | undefined }> {
   const events = () => run.state().entries.filter(({ type }) => type === 'event').length;

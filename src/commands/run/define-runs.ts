@@ -3,7 +3,6 @@ import { type Define, TIME } from '../../cli/define.ts';
 import { RUNBOOKS } from '../../cli/help-texts.ts';
 import { ANSWERING, about, BY_HAND, driving } from './run-options.ts';
 
-/** The commands that begin, continue and list runs. */
 export function defineRuns(program: Command, command: Define): void {
   command(
     program,

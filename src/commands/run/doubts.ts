@@ -75,10 +75,7 @@ function fieldsOf(doubt: Doubt) {
   return { instance, intent: callName(doubt), verb, armedAt, input: input as Json, ...shown, ...sender };
 }
 
-/**
- * What a call in doubt may have become: a line for each task that the service showed, the most certain first,
- * in the words of a run's question.
- */
+/** A line for each task shown by the service, most certain first, in the words of a run's question. */
 export function candidateLines(unclear: Failure | undefined, what = 'task'): readonly string[] {
   return adoptions(unclear, what).map(({ label, hint }) =>
     readable(`${label.replace(/^adopt /u, '')}: ${hint}`),
@@ -86,9 +83,8 @@ export function candidateLines(unclear: Failure | undefined, what = 'task'): rea
 }
 
 /**
- * The call in doubt that a word of `resume` means, if no open run can ask about it: the id of a run that is
- * over, or the name of a call without a run; without a word the only call in doubt. Undefined for any other
- * word. Rejects with `usage.call`, exit 2, for a word that means several.
+ * For `resume`: a call that no open run can ask about, by the id of an ended run or its own name; without a
+ * word the only one. Undefined for other words. Rejects with `usage.call` (exit 2) for several.
  */
 export async function doubtMeant(
   journal: Pick<JournalReader, 'rows'>,
@@ -114,10 +110,9 @@ export async function doubtMeant(
   });
 }
 
-/** What `resume` takes for a call in doubt. */
 export interface DoubtFlags {
   readonly look?: boolean;
-  /** What a person says that it became: an id, `done` or `nothing`. */
+  /** A person's word: an id, `done` or `nothing`. */
   readonly became?: string;
   readonly reason?: string;
   readonly tokenFile?: string;
@@ -235,7 +230,6 @@ function tell(
   });
 }
 
-/** How it is known what became of a call. */
 export function wordsOf({ landed, evidence, lost }: Became, what: string): string {
   if (landed) return adoptedWords(evidence, lost, what);
   const answered = typeof lost?.evidence['status'] === 'number';
@@ -244,7 +238,6 @@ export function wordsOf({ landed, evidence, lost }: Became, what: string): strin
     : 'the answer was lost, and the service shows that the request never arrived';
 }
 
-/** How certain it is that the service shows what was requested, in words. */
 const GRADES: Readonly<Record<string, string>> = {
   certain: 'certainly ours',
   likely: 'likely ours',
@@ -287,9 +280,8 @@ export function stillInDoubt(doubt: Pick<Doubt, 'verb' | 'run' | 'intent'>, fail
 const SHOWN = 10;
 
 /**
- * Refuses an id that a call cannot have become (`usage.became`, exit 2): neither the service's earlier answer
- * nor its list now has it. A service that cannot be asked proves nothing: then it is a warning. A restart,
- * recreate or update becomes nothing with an id.
+ * Refuses (`usage.became`, exit 2) an id that neither the service's earlier answer nor its list has. Only
+ * warns if the service cannot be asked. A restart, recreate or update becomes nothing with an id.
  */
 async function assertListed(
   context: CommandContext,

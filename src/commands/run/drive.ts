@@ -54,8 +54,7 @@ export interface DriveOptions extends Policy {
 
 /**
  * Drives a run to its end, to a question that cannot be answered here, or until the operator leaves; returns
- * the exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, the flags
- * decide.
+ * the exit code. On the screen in a terminal; otherwise, or with `-o json`, `plain` or `yes`, by the flags.
  */
 export async function drive(
   context: CommandContext,
@@ -109,10 +108,7 @@ export async function drive(
   }
 }
 
-/**
- * How a run is shown and what answers it: a full screen, lines with questions (a dumb terminal, a screen
- * reader), or the flags.
- */
+/** A full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
 export function mannerOf(
   context: CommandContext,
   { plain, yes, first }: Pick<DriveOptions, 'plain' | 'yes' | 'first'>,
@@ -140,7 +136,6 @@ async function showInLines(port: RunPort, context: CommandContext): Promise<RunE
   return showRunPlainly(port, context, { interactive: true });
 }
 
-/** How a process takes up a run. */
 interface Taking {
   readonly runbook: Runbook;
   /** Why the confirmation proceeds without the second person who would have to approve it. */
@@ -297,24 +292,18 @@ async function isClosed(journal: JournalReader, stream: StreamName): Promise<boo
   return entries.some(({ type }) => type === 'run.closed');
 }
 
-/**
- * One keystroke can reach a process twice: from the terminal, and forwarded by its parent process.
- * Milliseconds.
- */
+/** Milliseconds: a keystroke may come from the terminal and again from the parent process. */
 const SAME_KEYSTROKE_MS = 300;
 
-/** The signal handling of a run in this process. */
 interface Leaving {
   /** Leaves the run as it is, resumable. Resolves when nothing more will be written. */
   detach(why?: string): Promise<void>;
-  /** Restores the usual effect of signals. */
   release(): void;
 }
 
 /**
- * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C
- * quits at once and says on stderr where the run stands; a call in progress is then in doubt, and the next
- * resume asks the service.
+ * Leaves at the first SIGINT, SIGTERM or SIGHUP: a call in progress may still answer. A later Ctrl-C quits at
+ * once and prints where the run is; that call is then in doubt, and the next resume asks the service.
  */
 export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
   let leavingSince: number | undefined;

@@ -146,7 +146,6 @@ function printWords({ stdout }: CommandContext, title: string, words: readonly (
   if (said.length > 0) stdout.write(`\n${title}\n${said.map((word) => `  ${word}\n`).join('')}`);
 }
 
-/** What a run would do, and what blocks it now. */
 interface FoundDryRun {
   readonly runbook: Runbook;
   readonly names: { readonly instance: string; readonly target: string | undefined };
@@ -160,9 +159,8 @@ interface FoundDryRun {
 }
 
 /**
- * Finds out what a run with these flags would do, by GETs alone; leaves nothing behind. `keys` opens the key
- * store; without a `signal`, the process's signals stop it. Rejects if the run would be refused, and if the
- * service refuses the credentials.
+ * By GETs alone; leaves nothing behind. `keys` opens the key store; without `signal`, the process's signals
+ * stop it. Rejects if the run would be refused, or the service refuses the credentials.
  */
 export async function findDryRun(
   context: CommandContext,
@@ -241,7 +239,6 @@ async function lookAround(
 interface DryRun {
   readonly state: string;
   readonly context: unknown;
-  /** The obstacle that a look found. */
   readonly failure: Failure | undefined;
   /** The question that a person must answer before the dry run can see more. */
   readonly asks: string | undefined;

@@ -17,9 +17,7 @@ export interface FallbackScript {
   readonly write: (state: RunState) => void;
 }
 
-/**
- * The copy is kept beside the journal, because it is needed when this program or its journal cannot be used.
- */
+/** The copy is beside the journal, for when this program or its journal cannot be used. */
 export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
@@ -53,7 +51,6 @@ export function fallbackScriptFor(
   return { path, text, write };
 }
 
-/** Where an instance is, for a script. */
 export function connectionOf({ name, config }: Pick<OpenInstance, 'name' | 'config'>): FallbackInstance {
   const { url, revision, token } = config;
   return {
@@ -65,7 +62,6 @@ export function connectionOf({ name, config }: Pick<OpenInstance, 'name' | 'conf
   };
 }
 
-/** Where to find the token that lifeboat used. */
 function tokenWords(token: TokenConfig | undefined): string {
   if (token === undefined) return 'an access token of the platform';
   if ('command' in token) return token.command;

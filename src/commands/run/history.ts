@@ -4,7 +4,6 @@ import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { type UsualTimes, usualTimes } from '../../view/app/usual-times.ts';
 
-/** How long earlier runs took, for the screens of a run. */
 export interface History {
   /** Undefined until it was read, and if it cannot be read. */
   times(): UsualTimes | undefined;
@@ -50,10 +49,7 @@ const LOOKED_AT = 200;
 /** A run with more entries than this is not typical, and takes long to read. */
 const MAX_ENTRIES = 2_000;
 
-/**
- * What an earlier run must share with this one to be measured; an undefined field must be undefined there
- * too.
- */
+/** Must match an earlier run to be measured; undefined matches only undefined. */
 interface Alike {
   readonly mode: unknown;
   readonly action: unknown;
@@ -61,10 +57,7 @@ interface Alike {
   readonly instance?: string | undefined;
 }
 
-/**
- * How long the newest runs of the same kind with a proven end took. Reads at most five of them, of 2,000
- * entries each. Rejects as the journal does.
- */
+/** Of the newest proven runs alike: at most five, of at most 2,000 entries. Rejects as the journal does. */
 export async function earlierTimes(
   journal: Pick<JournalReader, 'rows' | 'read' | 'head'>,
   { id, version, machine }: Pick<Runbook, 'id' | 'version' | 'machine'>,
@@ -92,7 +85,6 @@ export async function earlierTimes(
   return usualTimes(found, (state) => metaAt(machine, state)?.question !== undefined);
 }
 
-/** The input that began the run. */
 function inputOf([first]: readonly Entry[]): Readonly<Record<string, unknown>> {
   return fieldsOf(fieldsOf(first?.body)['input']);
 }

@@ -4,10 +4,7 @@ import { durationFrom } from '../../cli/numbers.ts';
 
 /** How far over its limit an unattended wait is left, without `--patience`. Milliseconds. */
 export const PATIENCE_MS = 30 * 60_000;
-/**
- * No single step lasts longer when unattended, whatever it reports; twice the largest limit of a wait.
- * Milliseconds.
- */
+/** Milliseconds for any unattended step, whatever it reports: twice the largest limit of a wait. */
 const LONGEST_MS = 48 * 3_600_000;
 
 export interface OverdueWatch {
@@ -56,10 +53,7 @@ export function watchOverdue(patienceMs: number, leave: (why: string) => void): 
   };
 }
 
-/**
- * The value of `--patience`, in milliseconds; throws `usage.patience` for anything that is not a duration, or
- * is longer than any step may last.
- */
+/** `--patience` in milliseconds; throws `usage.patience` unless it is a duration of at most two days. */
 export function patienceFrom(text: string | undefined): number | undefined {
   return text === undefined ? undefined : durationFrom(text, 'patience', ['0s', '2d']);
 }

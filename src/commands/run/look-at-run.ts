@@ -15,12 +15,10 @@ import { lookOnly } from './autopilot.ts';
 import { stillInDoubt, wordsOf } from './doubts.ts';
 import { leaveOnSignals, otherVersion, takeUpRun } from './drive.ts';
 
-/** What became of the call in doubt of an open run. */
 export interface SeenOfRun {
   readonly doubt: Doubt;
   readonly landed: boolean;
   readonly id: number | undefined;
-  /** How it is known. */
   readonly reason: string;
 }
 

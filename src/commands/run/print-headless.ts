@@ -56,7 +56,6 @@ export async function printEntries(
   };
 }
 
-/** Where a run was left, and why. */
 interface Waiting {
   readonly runId: string;
   readonly why: string;

@@ -66,8 +66,7 @@ export async function inputFrom(
     ...(reason === undefined ? {} : { reason }),
   };
   const read = runbook.input.safeParse(wish);
-  // A backup has a number within its instance, and a longer id elsewhere: the runbook knows which one is
-  // meant.
+  // A backup has a number in its instance, and a longer id elsewhere: the runbook decides.
   const again =
     !read.success && backup !== undefined && /^\d+$/.test(backup)
       ? runbook.input.safeParse({ ...wish, backup: Number(backup) })
@@ -81,9 +80,8 @@ export async function inputFrom(
 }
 
 /**
- * The instance that a run changes: a recovery into a target changes the target, and is a rehearsal when the
- * target is for rehearsals. Rejects a target that is the source, also under another name or another spelling
- * of its address (`usage.target`, exit 2).
+ * For a recovery the target, whose rehearsal setting counts. Rejects (`usage.target`, exit 2) the source as
+ * target, even by another name or spelling of its address.
  */
 export function changedInstance(config: LoadedConfig, { instance, target }: RunFlags) {
   const source = instanceNamed(config, instance);
@@ -108,10 +106,7 @@ export function targetsIn({ instances }: LoadedConfig): readonly string[] {
   return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
 }
 
-/**
- * The mode, for a runbook that has halves; for another one if a flag asks for a mode, which the runbook
- * refuses.
- */
+/** For a runbook with halves, or a flag that asks for a mode, which other runbooks refuse. */
 function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
   const { instance, prepare, perform } = flags;
   const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
@@ -137,7 +132,6 @@ function openActions(runbook: Runbook, { instance, action }: RunFlags): readonly
   return issues.filter(({ path }) => path[0] === 'action').flatMap(wordsOf);
 }
 
-/** The words that the field accepts. */
 function wordsOf(issue: Issue): readonly string[] {
   return (issue.values ?? []).map(String);
 }

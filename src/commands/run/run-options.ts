@@ -27,7 +27,6 @@ export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'pa
 /** The names of the flags that only the process which drives a run can follow. */
 export const BY_HAND = ['dryRun', 'keyFile', 'guid', 'tokenFile', 'breakGlass', 'plain', 'patience'];
 
-/** Flags of commands that drive a run. */
 export function driving(): Option[] {
   return [
     new Option('--yes', 'take the recommended answer where there is one'),
@@ -46,17 +45,14 @@ export function tokenFile(): Option {
   return new Option('--token-file <file>', 'read the access token from this file');
 }
 
-/** How far over its limit an unattended wait may go on. */
 export function patience(): Option {
   return new Option('--patience <time>', 'leave a wait this long after its limit (default: 30m)');
 }
 
-/** Flags of commands that answer a follow-up for its run. */
 export function answering(): Option[] {
   return [tokenFile(), new Option('--yes', 'go on with the recommended answers')];
 }
 
-/** How a lab is set up and what goes wrong on it. */
 export function labOptions(): Option[] {
   return [
     new Option('-i, --instance <name[:kind]>', 'an instance to make (repeatable), see below').argParser(
@@ -75,7 +71,6 @@ export function labOptions(): Option[] {
   ];
 }
 
-/** The revision of the service in a lab. */
 export function revision(): Option {
   return new Option('--revision <n>', 'revision of the service: 61 or 62')
     .choices(['61', '62'])

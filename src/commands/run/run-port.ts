@@ -18,7 +18,7 @@ interface Beside {
   readonly history?: History | undefined;
   /** The instances that the config keeps as recovery targets. */
   readonly targets?: readonly string[] | undefined;
-  /** What this process now waits for. */
+  /** What this process waits for now. */
   readonly awaited?: (() => AwaitedFacts | undefined) | undefined;
 }
 

@@ -19,10 +19,7 @@ import type { RunSummary } from '../../store/projections/run-summary.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
 
-/**
- * The report of a run, with what the run wrote into the ledgers of its instances and the newest signed head
- * of the run. `files` are those that belong to its evidence.
- */
+/** With its entries in its instances' ledgers and the newest signed head. `files` belong to its evidence. */
 export async function reportOf(
   journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
   { runId, instance, runbook, version, target }: ReportedRun,
@@ -54,10 +51,7 @@ async function ledgersOf(
   return ledgers.flat();
 }
 
-/**
- * The recovery in figures. Undefined if the run's version of its runbook is not kept: its states are no
- * longer known.
- */
+/** Undefined if the run's version of its runbook is not kept: its states are unknown. */
 function whatItTook(
   runbook: Runbook | undefined,
   entries: readonly Entry[],
@@ -73,10 +67,7 @@ function whatItTook(
   }
 }
 
-/**
- * The name and the logo that the config gives to reports; neither without a config. A record is written in
- * any case: an unusable config or logo is reported on stderr and left out.
- */
+/** Name and logo of the config; without it neither. Only reports an unusable config or logo on stderr. */
 export async function brandOf({
   env,
   configPath,
@@ -109,10 +100,7 @@ async function bytesOf(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * The times of a run by its journal; undefined for a runbook that recovers nothing, or in a version that is
- * not kept.
- */
+/** By its journal; undefined for a runbook that recovers nothing, or a version not kept. */
 export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
   const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };
   const known = runbookOf(runbook, version);

@@ -22,7 +22,6 @@ import { printEntries } from './print-headless.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
-/** Flags that `run` and `resume` share. */
 export interface DrivingFlags {
   readonly yes?: boolean;
   readonly confirm?: string;
@@ -34,11 +33,9 @@ export interface DrivingFlags {
   readonly patience?: string;
 }
 
-/** The flags of `run`. */
 export interface RunFlags extends DrivingFlags, GivenFlags {
   readonly dryRun?: boolean;
   readonly allDue?: boolean;
-  /** Leave the run to the workers. */
   readonly detach?: boolean;
 }
 
@@ -127,7 +124,6 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
   };
 }
 
-/** The answers that the flags of a run give in advance. */
 function answersInAdvance({
   yes = false,
   confirm,

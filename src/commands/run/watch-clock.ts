@@ -5,10 +5,9 @@ import type { Clock, ClockMark } from '../../runner/run.ts';
 import { MIN_SECONDS } from '../../runner/time-notes.ts';
 
 /**
- * Watches the wall clock of this machine from now on. Compares it with the time since the machine was
- * started, which no user can set and which continues during sleep. If the system does not provide that,
- * compares it with the time of this process: then a sleep looks as if the clock had been set ahead. A change
- * of less than five seconds does not count.
+ * Watches this machine's wall clock against the time since its start, which no user can set and which
+ * continues in sleep; without that against this process's time, where a sleep looks like a clock set ahead.
+ * Ignores less than five seconds.
  */
 export function watchClock(now: () => number = Date.now, passed: () => number = secondsPassed): Clock {
   let lead = now() / 1000 - passed();
@@ -23,10 +22,7 @@ export function watchClock(now: () => number = Date.now, passed: () => number = 
   };
 }
 
-/**
- * The clock relative to the time since this machine was started; undefined if the system provides neither
- * that time nor the identity of the start.
- */
+/** Against the machine's start; undefined if the system gives neither that time nor the start's identity. */
 export function clockMark(): ClockMark | undefined {
   try {
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -139,13 +139,12 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   }
 }
 
-/** How often the store is asked which process holds the run. Milliseconds. */
+/** Milliseconds between questions to the store. */
 const HOLDER_MS = 2_000;
 
 /**
- * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` stops
- * watching, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that
- * is not kept.
+ * For renderers: cannot be answered; `detach` stops watching and leaves the journal open. Rejects with
+ * `run.other-version` for a runbook version not kept.
  */
 async function watchPort(
   context: CommandContext,

@@ -10,9 +10,7 @@ const MAX_CHANGES = 15;
 /** A sentence is cut: the record has all of it. */
 const LONGEST = 160;
 
-/**
- * The newest changes in words, the newest first, and how many more there are. `of`: those of these streams.
- */
+/** In words, newest first, with a count of more. `of`: only these streams. */
 export function changesOf(
   recent: readonly Entry[],
   of: (stream: string) => boolean = () => true,

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 
-/** The command that serves the record as pages. */
 export function defineServe(program: Command, command: Define): void {
   command(
     program,

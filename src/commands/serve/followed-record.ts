@@ -9,13 +9,12 @@ import {
   type StreamName,
 } from '../../store/journal.ts';
 
-/** How many entries before the head are looked at for those of the last minutes. */
+/** Entries before the head, searched for those of the last minutes. */
 const BACK = 2_000;
-/** How many recent entries are kept. */
 const MOST_RECENT = 2_000;
-/** How many entries of single streams are kept, over all of them. */
+/** Entries of single streams, in all of them. */
 const MOST_KEPT = 40_000;
-/** How often the store is asked who holds a stream. Milliseconds. */
+/** Milliseconds between questions to the store. */
 const HOLDER_MS = 2_000;
 /** How many names of people are known, for those who do not want them shown. */
 const MOST_PEOPLE = 500;
@@ -78,7 +77,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
     return { record, over };
   }
 
-  /** How many entries of the log are known. */
+  /** Entries of the log. */
   get size(): number {
     return this.#size;
   }
@@ -95,7 +94,7 @@ export class FollowedRecord implements Pick<JournalReader, 'read' | 'rows' | 'ho
     return this.#recent;
   }
 
-  /** Everyone whom the record that was read names, in order of appearance. */
+  /** Named in what was read, in order of appearance. */
   people(): readonly string[] {
     return [...this.#people];
   }

@@ -44,21 +44,17 @@ import { lastTimes } from '../worker/schedules.ts';
 import { changesOf } from './changes-of.ts';
 import type { FollowedRecord } from './followed-record.ts';
 
-/** How many runs that are over the board lists. */
+/** Ended runs on the board. */
 const ENDED = 8;
 /** Among how many of the newest they are looked for. */
 const SEARCHED = 300;
-/** How many open runs are asked for what they wait for. */
+/** Open runs whose questions are read. */
 const FOLDED = 20;
-/** How many drills are listed. */
 const DRILLS = 30;
 /** For how many runs the times of earlier ones are kept. */
 const FORECASTS = 200;
 
-/**
- * The pages, made of the record, the config and the drills of this home. No instance is asked, and no key is
- * read.
- */
+/** From record, config and this home's drills; asks no instance, reads no key. */
 export class RecordPages implements PageSources {
   readonly #context: CommandContext;
   readonly #config: LoadedConfig;
@@ -345,12 +341,10 @@ export class RecordPages implements PageSources {
 
 const ORDER = ['not-ready', 'unknown', 'ready', 'proven', 'empty'] as const;
 
-/** The run of the plan whose step an open run is. */
 function planOf({ value }: ProjectedRow): string | undefined {
   return (value as unknown as RunProgress).planRun;
 }
 
-/** Whether a stream is about one of these runs. */
 function about(ids: readonly string[]): (stream: string) => boolean {
   const streams = new Set(ids.flatMap((id) => [`run/${id}`, `plan/${id}`]));
   return (stream) => streams.has(stream);

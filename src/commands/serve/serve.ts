@@ -27,9 +27,8 @@ interface ServeFlags {
 const MOST_STREAMS = 500;
 
 /**
- * `lifeboat serve`: read-only pages of the record, until a signal; exit 0 then. Refuses to start with
- * `serve.open` (exit 2) where others than this machine could ask and no proxy says who they are. With
- * `--snapshot` it writes one page into a new file instead.
+ * `lifeboat serve`: read-only pages of the record until a signal (exit 0). Rejects with `serve.open` (exit 2)
+ * where other machines could ask without an identifying proxy. `--snapshot`: one page as a new file.
  */
 export const serve: Action<ServeFlags> = async (context, _, flags) => {
   const config = await loadConfig(context.env, context.configPath);

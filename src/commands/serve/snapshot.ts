@@ -10,7 +10,6 @@ import { runToResume } from '../plans/find-plan-run.ts';
 
 const FILE: Delivery = { how: 'file' };
 
-/** What the pages are made of, and where the run of a page is found. */
 interface Recorded {
   readonly sources: PageSources;
   readonly record: Pick<JournalReader, 'rows'>;

@@ -9,7 +9,6 @@ import type { Entry } from '../../store/journal.ts';
 import { stillInDoubt } from '../run/doubts.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
 
-/** What a command does about a question of its run. */
 export type Move =
   | {
       readonly do: 'answer';
@@ -24,7 +23,6 @@ export type Move =
   /** Leaves the run open, and ends the command with the error, or well without one. */
   | { readonly do: 'leave'; readonly error: LifeboatError | undefined };
 
-/** Where the run of a change stands. */
 export interface Asked {
   readonly runId: string;
   readonly name: string;
@@ -32,9 +30,8 @@ export interface Asked {
   readonly context: RunContext;
   /** The tags of the state. */
   readonly is: (tag: 'failed' | 'in-doubt' | 'followUp') => boolean;
-  /** Whether the operator, or a flag, has confirmed it before. */
+  /** By operator or flag, before. */
   readonly isConfirmed: boolean;
-  /** The call in doubt, where one is. */
   readonly inDoubt: { readonly intent: string; readonly verb: string } | undefined;
 }
 
@@ -68,7 +65,7 @@ export function moveOf(asked: Asked, change: Change, flags: ChangeFlags): Move {
       : answer({ event: atRisk.event.type, text: flags.anyway }, riskWords(question.prompt));
   const goOn = option('operator.goOn');
   if (goOn !== undefined)
-    // After the send it only asks whether the instance is available, which nobody has looked at here.
+    // After the send it asks whether the instance is available, which is unknown here.
     return { do: isSent(context) ? 'answer' : 'confirm', answer: { event: goOn.event.type } };
   return stopped(asked, change.unanswered?.(question, context) ?? unanswered(question));
 }
@@ -77,8 +74,7 @@ function inDoubtMove({ context, runId, inDoubt, question }: Asked): Move {
   const failure = context.failure ?? { code: 'doubt.key', shortMessage: '', hints: [], evidence: {} };
   if (inDoubt === undefined) {
     const goOn = question.options.find(({ event }) => event.type === 'operator.goOn');
-    // KEY UNCERTAIN (design, keys): both keys are kept, and this run has nothing that shows which is in
-    // force.
+    // KEY UNCERTAIN (design, keys): both keys are kept; this run cannot show which is in force.
     return answer({ event: optionKey(goOn?.event ?? { type: STOP_EVENT }) });
   }
   const error = stillInDoubt({ ...inDoubt, run: { runId, isOpen: true } }, failure);
@@ -178,7 +174,7 @@ function followUpsOpen(runId: string): LifeboatError {
   });
 }
 
-/** Whether anything was sent, as far as the run knows. */
+/** As far as the run knows. */
 export function isSent({ backup, restore, act, key, settings, card }: RunContext): boolean {
   return (
     [backup, restore, act].some((task) => sentOf(task) !== undefined) ||

@@ -50,10 +50,7 @@ function timeOf(backup: RunContext['choose']['backup']): string {
   return utcTime(backup?.finishedAt ?? backup?.triggeredAt ?? '-');
 }
 
-/**
- * Rejects (`usage.backup`, exit 2) a backup that a run would not offer, before there is a run: only one that
- * is done can be restored.
- */
+/** Only a done backup can be restored: rejects others (`usage.backup`, exit 2) before there is a run. */
 async function assertRestorable({ service, name }: OpenInstance, id: number): Promise<void> {
   const backups: readonly Backup[] = (await service.backups()).value;
   const done = doneBackups(backups);

@@ -69,7 +69,7 @@ export async function changeInstance(
   }
 }
 
-/** What a change needs of the service, which not every revision has. */
+/** Not every revision has each. */
 const OPERATIONS: Readonly<Record<Change['single']['change'], Operation>> = {
   createBackup: 'createBackup',
   restoreBackup: 'restoreBackup',
@@ -84,7 +84,6 @@ const OPERATIONS: Readonly<Record<Change['single']['change'], Operation>> = {
   prepareRecovery: 'prepareRecovery',
 };
 
-/** The input of the run. */
 function inputOf(instance: string, change: Change, flags: ChangeFlags): SingleChangeInput {
   const { single, backup, time } = change;
   const reason = reasonOf(flags);
@@ -110,10 +109,9 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
 }
 
 /**
- * Asks the service first about calls to the instance that are in doubt, by any sender. Rejects with
- * `call.resolved` (exit 3) if one has arrived: the command may be a repetition of it; with `call.in-doubt`
- * (exit 5) while that is not known, and for a call of an open run of another runbook, which only that run
- * asks about. Sends nothing.
+ * First asks about calls in doubt to the instance, by any sender; sends nothing. Rejects with `call.resolved`
+ * (exit 3) if one has arrived, which this command may repeat, with `call.in-doubt` (exit 5) while unknown,
+ * and for a call that only another runbook's open run can ask about.
  */
 async function doubtsFirst(
   context: CommandContext,
@@ -172,10 +170,7 @@ interface Begun {
   readonly input: SingleChangeInput;
 }
 
-/**
- * Begins the run. Another open run of the instance refuses a change that destroys, unless `--anyway` is
- * given, and causes a warning otherwise.
- */
+/** Another open run refuses a destroying change without `--anyway`, and else causes a warning. */
 async function begin(
   context: CommandContext,
   config: LoadedConfig,
@@ -214,7 +209,7 @@ async function begin(
   });
 }
 
-/** Whether a change can lose data, a key or a running instance. */
+/** It can lose data, a key or a running instance. */
 function isRisky({ single, weight }: Change): boolean {
   return weight === 'destroys' || ['restart', 'recreate', 'update'].includes(single.change);
 }
@@ -226,7 +221,6 @@ interface Made {
   readonly flags: ChangeFlags;
 }
 
-/** Takes the run up, follows it to its end and prints what came of it. */
 async function driveChange(
   context: CommandContext,
   workspace: Workspace,
@@ -280,10 +274,7 @@ async function giveUp({ journal }: Workspace, runId: string): Promise<void> {
   await abandonRun(journal, run, 'the command ended before anything was sent').catch(() => undefined);
 }
 
-/**
- * Prints the outcome once the service has accepted the change. With `--wait` the result is what it becomes,
- * so this goes to stderr.
- */
+/** Once accepted. On stderr with `--wait`, whose result is what the change becomes. */
 async function tellDone(
   context: CommandContext,
   { name, change, flags, runId }: Made,

@@ -24,8 +24,7 @@ interface SettingFlags extends ChangeFlags, KeyFlags {
 }
 
 /**
- * `lifeboat backup-config set`: changes the backup configuration (endpoint 9). A key among the values makes
- * it a rotation, which asks for the instance's name.
+ * `lifeboat backup-config set` (endpoint 9). A key makes it a rotation, which asks for the instance's name.
  */
 export const configSet: Action<SettingFlags> = (context, _, flags) => {
   const settings = settingsOf(flags);

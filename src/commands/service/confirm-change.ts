@@ -49,7 +49,6 @@ export async function confirmChange(
   throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
 }
 
-/** Whether the flags confirm a change. */
 function isConfirmed(weight: Weight, { yes, confirm }: ChangeFlags): boolean {
   return weight === 'destroys' ? confirm !== undefined : yes === true || confirm !== undefined;
 }

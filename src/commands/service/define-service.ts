@@ -2,10 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Define, group, instance, TIME } from '../../cli/define.ts';
 import { patience, tokenFile } from '../run/run-options.ts';
 
-/**
- * The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no
- * runbook covers.
- */
+/** Every endpoint (service-api.md section 4), for scripts and what no runbook covers. */
 export function defineService(program: Command, command: Define): void {
   defineBackups(program, command);
   defineConfig(program, command);
@@ -18,7 +15,6 @@ const CHANGES = `It says what will happen, and asks. In a script, --yes agrees t
 undone, and --confirm NAME to what cannot. It is a run: \`lifeboat runs\` lists
 it, \`resume\` goes on with it, and a call in doubt stops the next change.`;
 
-/** Help text of a restore. */
 const RESTORES = `${CHANGES}
 The run stays open (exit code 3) until its follow-ups are done or skipped;
 --no-follow-ups leaves them to others.`;
@@ -235,7 +231,6 @@ function defineRecoveries(program: Command, command: Define): void {
   );
 }
 
-/** Flags of commands that change something. */
 function changing(does: {
   readonly waits?: boolean;
   readonly target?: boolean;

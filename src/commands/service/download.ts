@@ -22,8 +22,7 @@ interface DownloadFlags extends InstanceFlags {
 }
 
 /**
- * `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to
- * standard output.
+ * `lifeboat backups download ID`: saves a backup's encrypted bytes (section 4.3), or writes them to stdout.
  */
 export const backupsDownload: Action<DownloadFlags> = async (context, [given = ''], flags) => {
   const id = idFrom(given, 'the id of a backup');
@@ -89,9 +88,8 @@ async function save(
 }
 
 /**
- * The `size` of the backup; undefined if the service lists none, or does not list the backup at all: only the
- * download shows whether the service provides it. Warns first if the service says that it does not. Rejects
- * if the token is refused.
+ * The backup's `size`; undefined if the service lists none, or not the backup: only the download shows
+ * whether it is provided. Warns if the service says no. Rejects if the token is refused.
  */
 async function lookFirst(
   { stderr }: CommandContext,
@@ -219,17 +217,14 @@ export interface Pace {
   readonly elapsedMs: number;
   /** When the platform's router ends the request (service-api.md section 8). */
   readonly limitMs: number;
-  /** Whether the service can continue a download from where it ended. */
+  /** The service can continue a download. */
   readonly resumable: boolean;
 }
 
 /** Before this, the speed reflects the start of the download more than the connection. */
 const MEASURED_AFTER_MS = 5_000;
 
-/**
- * The warning that a download will not end before the router ends it; undefined if it will, and while it is
- * too early to say. Pure.
- */
+/** Undefined if the download ends before the router's limit, and while that is unknown. Pure. */
 export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pace): string | undefined {
   if (total === undefined || done === 0 || elapsedMs < MEASURED_AFTER_MS) return undefined;
   const needsMs = (total / done) * elapsedMs;

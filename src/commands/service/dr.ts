@@ -59,9 +59,7 @@ interface PerformFlags extends ChangeFlags {
   readonly key?: string;
 }
 
-/**
- * `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11).
- */
+/** `lifeboat dr perform`: recovers another instance's backup into this target (endpoint 11). */
 export const drPerform: Action<PerformFlags> = (context, _, flags) => {
   const { backupGuid: guid } = flags;
   if (guid.trim() === '') throw noGuid();
@@ -94,9 +92,7 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
   });
 };
 
-/**
- * Rejects a source whose address is that of the target (`target.is-source`, exit 2): its data would be lost.
- */
+/** Rejects a source with the target's address (`target.is-source`, exit 2): its data would be lost. */
 function assertOtherInstance({ config, instance }: Scene, source: string | undefined): void {
   const there =
     source !== undefined && Object.hasOwn(config.instances, source) ? config.instances[source] : undefined;
@@ -111,18 +107,14 @@ function assertOtherInstance({ config, instance }: Scene, source: string | undef
   });
 }
 
-/**
- * When the data of that backup dates from, by the record of its instance: identifies the recovery when its
- * answer is lost.
- */
+/** The age of that backup's data, by its instance's record: identifies the recovery if its answer is lost. */
 async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
   const { card, proven } = await readLedger(workspace.journal, owner);
   return expectedOrigin(guid, { ...(card === undefined ? {} : { card }), proven: [...proven] });
 }
 
 /**
- * The key of the backup by its fingerprint, and the name under which it is kept: from a file, whose key is
- * then stored, or one of those held for the source.
+ * The backup's key by fingerprint, and its owner's name: from a file (then stored), or held for the source.
  */
 async function keyInHand(
   context: CommandContext,
@@ -172,7 +164,7 @@ function noGuid(): LifeboatError {
   });
 }
 
-/** What the ledgers know of the source: of the named one, or of the one whose backups have this guid. */
+/** The named instance, or the one whose backups have this guid. */
 async function sourceOnRecord(
   journal: Workspace['journal'],
   guid: string,

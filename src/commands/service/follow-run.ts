@@ -18,7 +18,6 @@ import { waitPatience } from './follow.ts';
 import type { Change, ChangeFlags } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 
-/** How a command follows the run of its change. */
 interface Following {
   readonly early: EarlySignals;
   readonly change: Change;
@@ -28,7 +27,6 @@ interface Following {
   readonly accepted: (context: RunContext) => Promise<void>;
 }
 
-/** How a command left the run of its change. */
 export interface FollowedTo {
   /** Why the command does not end well; undefined if it does. */
   readonly error: LifeboatError | undefined;
@@ -79,7 +77,7 @@ export async function followRun(
     } else if (move.passes !== undefined) passed.push(move.passes);
     return run.answer(move.answer);
   };
-  /** What the operator declines closes the run; what a second person has to approve leaves it open. */
+  /** A decline closes the run; a missing second person leaves it open. */
   const stop = async (thrown: unknown): Promise<void> => {
     if (leaving.signal.aborted) return;
     if (!(thrown instanceof LifeboatError) || thrown.code.startsWith('approval.')) {

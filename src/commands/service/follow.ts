@@ -8,24 +8,19 @@ import { canAsk } from '../../plain/terminal.ts';
 import { PATIENCE_MS, patienceFrom, watchOverdue } from '../run/leave-overdue.ts';
 import { progressLine } from './progress-line.ts';
 
-/** Flags of a command that can wait. */
 export interface WaitFlags {
   readonly wait?: boolean;
   readonly patience?: string;
 }
 
-/**
- * The value of `--patience`; without it, half an hour if unattended, and no limit in a terminal. Throws
- * `usage.patience`.
- */
+/** `--patience`; default: half an hour if unattended, no limit in a terminal. Throws `usage.patience`. */
 export function waitPatience(context: CommandContext, flags: WaitFlags): number | undefined {
   return patienceFrom(flags.patience) ?? (canAsk(context) ? undefined : PATIENCE_MS);
 }
 
 /**
- * `--wait` of `backups get` and `restores get`: waits for a task to its end; holds nothing and writes
- * nothing. Rejects with exit 130 when it is left, 3 when it is over its limit for too long, 4 when the
- * credentials are refused (all say how to continue), 1 when the task has failed.
+ * `--wait` of `backups get` and `restores get`: holds and writes nothing. Rejects with exit 130 when left, 3
+ * when too long over its limit, 4 for refused credentials (all say how to continue), 1 for a failed task.
  */
 export async function followTask(
   context: CommandContext,

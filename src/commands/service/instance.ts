@@ -21,9 +21,7 @@ export const instanceRestart = acting('restart', 'changes', [
   'the database is down while it restarts; connections are cut',
 ]);
 
-/**
- * `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name.
- */
+/** `lifeboat instance recreate` (endpoint 13): rebuilds the instance's machines, so it asks for the name. */
 export const instanceRecreate = acting('recreate', 'destroys', [
   'the service rebuilds the machines of the instance; the database is down meanwhile',
   'create a backup first, if there is none that is proven',
@@ -34,7 +32,6 @@ export const instanceUpdate = acting('update', 'changes', [
   'an update cannot be undone; the database is down while it runs',
 ]);
 
-/** A command that requests one action of the instance. */
 function acting(action: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
     changeInstance(context, flags, ({ instance }) => ({

@@ -18,7 +18,6 @@ export interface KeyFlags {
   readonly askKey?: boolean;
 }
 
-/** Whether the flags ask for another key. */
 export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
   return newKey === true || keyFile !== undefined || askKey === true;
 }

@@ -17,16 +17,12 @@ export async function askInstance<T extends object>(
   }));
 }
 
-/** Flags of every command that asks one instance something. */
 export interface InstanceFlags {
   readonly instance?: string;
   readonly tokenFile?: string;
 }
 
-/**
- * Opens the instance of a command, for looking, and closes it after `work`. Needs a key store only for a
- * token that is stored in one.
- */
+/** For looking; closes it after `work`. Needs a key store only for a token stored in it. */
 export async function onInstance<T>(
   context: CommandContext,
   flags: InstanceFlags,

@@ -92,10 +92,7 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
   });
 }
 
-/**
- * Rejects before there is a run, if the instance has no range, and for a time outside of it (`usage.time`,
- * exit 2).
- */
+/** Before there is a run: rejects without a range, and for a time outside it (`usage.time`, exit 2). */
 async function assertReachable(instance: OpenInstance, typed: string, time: string): Promise<void> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();

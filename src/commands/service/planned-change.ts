@@ -9,29 +9,22 @@ import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { InstanceFlags } from './on-instance.ts';
 
-/** Flags of every command that changes an instance. */
 export interface ChangeFlags extends InstanceFlags {
   readonly yes?: boolean;
   readonly confirm?: string;
   readonly wait?: boolean;
-  /** How far over its limit the wait may go on. */
+  /** How long the wait may go on over its limit. */
   readonly patience?: string;
   readonly reason?: string;
   /** The reason to make the change despite a reason against it. */
   readonly anyway?: string;
   /** The reason to make it without the second person who would have to approve it. */
   readonly breakGlass?: string;
-  /**
-   * The reason why the run of a restore does not lead through its follow-ups. The parser sets it to true
-   * where the flag is not given.
-   */
+  /** Why the run of a restore leaves out its follow-ups. The parser sets true without the flag. */
   readonly followUps?: boolean | string;
 }
 
-/**
- * Whether a change can be repeated or corrected, or permanently replaces data or a key. The second kind asks
- * for the typed name of the instance.
- */
+/** Repeatable or correctable, or a permanent loss of data or a key, which asks for the instance's name. */
 export type Weight = 'changes' | 'destroys';
 
 /** What a change may print, besides the service's answer. */
@@ -41,11 +34,9 @@ export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer' | 'run
 export interface Change {
   readonly single: Omit<SingleChange, 'wait' | 'noFollowUps'>;
   readonly weight: Weight;
-  /** The backup to restore. */
   readonly backup?: number;
   /** The time to restore to. RFC 3339. */
   readonly time?: string;
-  /** Where the new key comes from, if one is set. */
   readonly key?: 'generated' | Secret;
   /** What will happen, as an order: `restore backup 3 into orders`. */
   readonly title: (context: RunContext) => string;
@@ -53,15 +44,12 @@ export interface Change {
   readonly warnings: (context: RunContext) => readonly string[];
   /** The error for a question before the send that only a person could answer. */
   readonly unanswered?: (question: Question, context: RunContext) => LifeboatError | undefined;
-  /**
-   * The outcome, as fields of `lifeboat.change/1` and in words. Throws if it lacks what the command is for.
-   */
+  /** Fields of `lifeboat.change/1`, and words. Throws without what the command is for. */
   readonly done: (context: RunContext) => { readonly fields: ChangeFields; readonly text: string };
   /** How to show what it became, once that was waited for. */
   readonly show?: (context: RunContext, instance: OpenInstance) => Promise<void>;
 }
 
-/** What a change is planned with. */
 export interface Scene {
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;

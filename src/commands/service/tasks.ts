@@ -10,7 +10,6 @@ import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { Change } from './planned-change.ts';
 import { printFacts, utc } from './print-facts.ts';
 
-/** Prints the backup that a change made. */
 export function showBackup(context: CommandContext): NonNullable<Change['show']> {
   return async ({ backup }, instance) => {
     const id = landedOf(backup)?.id;
@@ -32,7 +31,6 @@ export function showRestore(context: CommandContext): NonNullable<Change['show']
   };
 }
 
-/** What a change that asked for a restore prints. */
 export function restoreFields({ restore }: RunContext, how: string): ReturnType<Change['done']> {
   const id = landedOf(restore)?.id;
   if (id === undefined || id === 0) return { fields: {}, text: `the restore ${how}` };
@@ -99,9 +97,8 @@ export function printRestore(context: CommandContext, restore: Restore): void {
 type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;
 
 /**
- * From the request to the end, including the time in the queue. Only for a task that is done or has failed:
- * `finished_at` is when the status last changed, so for a backup that was deleted later it is the time of the
- * deletion.
+ * From the request to the end, with the queue. Only for done or failed tasks: `finished_at` is the last
+ * change of status, so for a backup deleted later the time of deletion.
  */
 export function took(task: Task): string | undefined {
   const [begin, end] = hasEnded(task) ? [instantOf(task.triggered_at), instantOf(task.finished_at)] : [];

@@ -115,7 +115,6 @@ function drill(
   return { name: `lifeboat_drill_${name}_timestamp_seconds`, help, samples };
 }
 
-/** A gauge for each instance, with further labels. */
 function each(name: string, help: string, samples: (status: InstanceStatus) => readonly Sample[]): Metric {
   return {
     name: `lifeboat_instance_${name}`,

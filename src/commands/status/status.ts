@@ -107,9 +107,8 @@ function isGood({ evaluation: { verdict }, inService }: InstanceStatus): boolean
 }
 
 /**
- * Writes the findings for the textfile collector of Prometheus' node exporter: whole or not at all, so that
- * the collector never reads half of it. World-readable, because the exporter is another user; it holds names
- * and numbers and no secret. Rejects with `output.file`.
+ * For the textfile collector of Prometheus' node exporter: whole or not at all, so it never reads half.
+ * World-readable for the exporter's user, without secrets. Rejects with `output.file`.
  */
 async function writeMetrics(path: string, report: FleetReport): Promise<void> {
   // Imported late: it starts Node threads, which every status would otherwise wait for.
@@ -125,7 +124,6 @@ async function writeMetrics(path: string, report: FleetReport): Promise<void> {
   }
 }
 
-/** What `lifeboat status` found at one moment. */
 export interface FleetReport {
   readonly at: Date;
   readonly instances: readonly InstanceStatus[];
@@ -249,7 +247,6 @@ function drillLine(due: DrillDue): string {
   return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
 
-/** The checks that are not green, and other notes. */
 function linesBelow(status: InstanceStatus, now: Date): string[] {
   const { name, evaluation, elsewhere, inService } = status;
   const [seen, absent, opener] = [seenWords(status), absenceWords(status, now), openerWords(status)];

@@ -99,7 +99,7 @@ async function assertNotHeld(source: StoreSide): Promise<void> {
   });
 }
 
-/** How many entries there are to copy. Rejects when the source has none, or the target has some. */
+/** Entries to copy. Rejects for an empty source, or a target with entries. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
   // A copy needs an empty store, so do not warn that the home knows the log of another one.
   const { stderr: _, ...quiet } = target.context;
@@ -131,9 +131,7 @@ async function assertSame(source: JournalReader, target: JournalReader, { shown 
   });
 }
 
-/**
- * Appends the last entry of the source. It already exists if an earlier copy to this target was interrupted.
- */
+/** The source's last entry, unless an interrupted copy to this target wrote it. */
 async function leave(
   source: StoreSide,
   target: StoreSide,

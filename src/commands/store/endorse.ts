@@ -13,9 +13,8 @@ import { confirmTyped } from './confirm.ts';
 import { type Installation, installationsIn } from './status.ts';
 
 /**
- * `lifeboat store endorse INSTALLATION --reason TEXT`: records that the key of another installation is
- * trusted. Shows the key first, because the reason must be that a person has compared it (`lifeboat audit
- * key` on the other machine prints it).
+ * `lifeboat store endorse INSTALLATION --reason TEXT`: records trust in another installation's key. Shows the
+ * key first: a person must have compared it (`lifeboat audit key` on the other machine prints it).
  */
 export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: string }> = async (
   context,

@@ -4,7 +4,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import { storeNamed } from '../../config/store-named.ts';
 
-/** What was done about the queue, in words. */
 export const QUEUE_WORDS = {
   made: 'the queue of its workers was made',
   there: 'the queue of its workers is there',
@@ -12,10 +11,7 @@ export const QUEUE_WORDS = {
   missing: 'this user may not make or change the queue of its workers; all else works without it',
 } as const;
 
-/**
- * The team's PostgreSQL, and its name for people. Rejects with `store.sqlite` (exit 2) for the store of one
- * person.
- */
+/** With its name for people. Rejects with `store.sqlite` (exit 2) for one person's store. */
 export async function teamStore(context: CommandContext) {
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) return { address, where: shownStore(address) };

@@ -8,13 +8,12 @@ import type { Volume } from '../../store/volume.ts';
 
 /** One store as the commands of `lifeboat store` handle it, whatever its engine. */
 export interface StoreSide {
-  /** The store's name as shown to people. */
   readonly shown: string;
   /** The context in which every other command uses it. */
   readonly context: CommandContext;
   /** Which processes write to it now, in words. */
   holders(): Promise<readonly string[]>;
-  /** How much it holds, and how fast it grows. Rejects with `journal.none` when nothing was ever written. */
+  /** And its growth. Rejects with `journal.none` when nothing was ever written. */
   volume(): Promise<Volume>;
   /** What this user may do to it; undefined for SQLite, whose files say so. */
   rights(): Promise<StoreRights | undefined>;

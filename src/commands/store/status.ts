@@ -109,14 +109,10 @@ export interface PlaceReached {
   readonly name: string;
   /** The size of its newest checkpoint of this log; undefined if it has none, or cannot be asked. */
   readonly size: number | undefined;
-  /** The newest checkpoint in words. */
   readonly newest: string;
 }
 
-/**
- * The newest checkpoint of a log in each place; does not check its signature, which `lifeboat audit verify`
- * and `doctor` do.
- */
+/** In each place; checks no signature, which `lifeboat audit verify` and `doctor` do. */
 async function newestInPlaces(
   context: CommandContext,
   origin: string | undefined,
@@ -143,8 +139,7 @@ export interface Installation {
   /** PEM. */
   readonly publicKey: string;
   /**
-   * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it;
-   * `announced`: not vouched for yet, so what it signs is not trusted.
+   * `first`: began the log; `endorsed`: by the first or one that it endorsed; `announced`: not trusted yet.
    */
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;

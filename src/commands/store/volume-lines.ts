@@ -7,7 +7,7 @@ import { GROWN_DAYS, type Volume } from '../../store/volume.ts';
 import type { QueueHolds } from '../../view/fleet/workers-schema.ts';
 import { shownDepth } from '../worker/workers-seen.ts';
 
-/** What waits for workers; `trouble` is why that is not known. */
+/** `trouble`: why that is unknown. */
 export type QueueStatus = QueueHolds | { readonly trouble: string };
 
 /** The lines about how much a store holds and what waits in it: a name, and what is said. */

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
 import { repeated } from '../run/run-options.ts';
 
-/** The command that takes the runs which were left to the workers. */
 export function defineWorker(program: Command, command: Define): void {
   command(
     program,

@@ -21,10 +21,7 @@ import { untilResting } from './until-resting.ts';
 
 const WAITS = 'it waits for a person';
 
-/**
- * Takes up a run that is left to the workers, and goes on with it until it is over or waits for a person.
- * Rejects as `takeUp` does, with nothing taken.
- */
+/** Until the run is over or waits for a person. Rejects as `takeUp` does, with nothing taken. */
 export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {
   const entries = await setting.workspace.journal.read(`run/${run.runId}`);
   if (run.runbook === 'plan') return drivePlanRun(setting, run.runId, entries);

@@ -2,13 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Hold, Journal, StreamName } from '../../store/journal.ts';
 
-/** How often a stream is asked for that another worker has. Milliseconds. */
+/** Milliseconds between attempts. */
 const ASK_MS = 50;
 
-/**
- * The hold of a stream that workers have one after another, each for a moment; undefined if another process
- * still has it after `patienceMs`.
- */
+/** Workers hold this stream in turn, each for a moment; undefined if it is still held after `patienceMs`. */
 export async function holdInTurn(
   journal: Pick<Journal, 'hold'>,
   stream: StreamName,

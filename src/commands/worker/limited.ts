@@ -7,17 +7,16 @@ import { limitOn } from '../../workers/may-go-on.ts';
 import type { HeldBack } from '../../workers/worker.ts';
 import { holdInTurn } from './hold-in-turn.ts';
 
-/** How long a worker waits for another one that is deciding. Milliseconds. */
+/** Milliseconds to wait for another worker's decision. */
 const PATIENCE_MS = 5_000;
 
 /** A limit that is reached is asked about again after this long. Milliseconds. */
 const LIMITED: HeldBack = { againMs: 1_000 };
 
 /**
- * Takes a run up within the limits of the config. Workers decide one after another, under one hold, and the
- * record counts: so no two of them take the last place, and a process that died frees none. Nothing is taken
- * where a limit is reached, another worker does not come to its decision, or the host that the run changes
- * has asked this process to spare it.
+ * Within the config's limits. Workers decide in turn under one hold, by the record: no two take the last
+ * place, and a dead process frees none. Takes nothing at a limit, without a turn, or while the changed host
+ * asks this process to spare it.
  */
 export async function withinLimits<T>(
   journal: Pick<Journal, 'hold' | 'rows'>,

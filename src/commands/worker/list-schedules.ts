@@ -10,9 +10,8 @@ import { findPlan } from '../plans/evaluate-plans.ts';
 import { lastTimes } from './schedules.ts';
 
 /**
- * `lifeboat schedules`: what workers do at a time of the clock, when each last ran, and its next five times.
- * Asks nobody. Rejects with `queue.schedule` for one that cannot be kept, and as `findPlan` does for one
- * whose plan is not there.
+ * `lifeboat schedules`: with each one's last run and next five times. Asks nobody. Rejects with
+ * `queue.schedule` for one that cannot be kept, and as `findPlan` for a missing plan.
  */
 export const schedules: Action<object> = async (context) => {
   const config = await loadConfig(context.env, context.configPath);

@@ -8,7 +8,7 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { holdsOf, keyOf, leftRunsIn } from './workers-seen.ts';
 
-/** How many open runs are looked at for who holds them, the newest first. */
+/** Open runs looked at for their holders, newest first. */
 const MOST = 500;
 
 /**

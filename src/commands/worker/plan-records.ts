@@ -9,7 +9,6 @@ import { workersOf } from '../../runner/wakes.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ForWorkers } from '../../store/run-entries.ts';
 
-/** What the record of a plan's run says now. */
 export interface PlanRecord {
   readonly input: PlanInput;
   readonly workers: ForWorkers | undefined;
@@ -25,7 +24,7 @@ interface Known {
   folded: Folded;
 }
 
-/** How many plans are kept; a worker meets the children of few at a time. */
+/** A worker meets the children of few plans at a time. */
 const KEPT = 8;
 
 /** The records of plans, of which each look reads only what is new. */

@@ -7,7 +7,6 @@ import { candidates, currentKey } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { RunProgress } from '../../store/projections/runs.ts';
 
-/** What decides whether a worker may take a run. */
 interface May {
   readonly config: LoadedConfig;
   readonly workspace: Pick<Workspace, 'journal' | 'keyring'>;
@@ -16,9 +15,8 @@ interface May {
 }
 
 /**
- * Why a worker does not take a run, in words; undefined if it may: its config names the instances, they have
- * one of its labels, and its key store or its identity opens the key that is in force. Asked before any hold
- * is taken. Rejects with the errors of the key store.
+ * Undefined if the worker may take the run: the config names its instances, they have a label, and key store
+ * or identity opens the key in force. Asked before any hold. Rejects with the key store's errors.
  */
 export async function refusalOf(
   { config, workspace, labels }: May,

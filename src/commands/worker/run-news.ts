@@ -15,9 +15,8 @@ interface Place extends Pick<Workspace, 'home'> {
 const ANY = '0'.repeat(16);
 
 /**
- * Whether something has happened for runs that wait for a person: for a plan a decision, or a child that has
- * moved; for any other run a signature that has come to this home. All of them are asked about at once, and
- * the journal of one is read only where something new may be in it.
+ * News for runs that wait for a person: for a plan a decision or a moved child, for others a signature in
+ * this home. Asks about all at once, and reads a journal only where news is possible.
  */
 export class RunNews {
   readonly #place: Place;

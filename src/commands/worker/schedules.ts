@@ -30,10 +30,7 @@ export async function lastTimes(
   return found;
 }
 
-/**
- * The schedules of the config, with when each last ran. One that is new is put on record, so that what comes
- * due while no worker runs is found to be missed.
- */
+/** With their last runs. Records a new one, so that what falls due without a worker is found to be missed. */
 export async function plannedSchedules(
   journal: Journal,
   { schedules }: Pick<LoadedConfig, 'schedules'>,
@@ -61,10 +58,7 @@ export async function plannedSchedules(
   }));
 }
 
-/**
- * Puts on record that a schedule runs now; false if it ran for this time already, since what is due may be
- * told of twice.
- */
+/** Records the run of a schedule; false if it ran for this time, since one may be reported twice. */
 export async function beginsNow(
   journal: Journal,
   { name }: Pick<ScheduleConfig, 'name'>,

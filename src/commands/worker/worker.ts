@@ -26,16 +26,15 @@ interface WorkerFlags {
   readonly concurrency?: string;
 }
 
-/** How often runs are looked for whose wake-up or process was lost. Milliseconds; a lease lasts as long. */
+/** Milliseconds between searches for lost wake-ups and processes; as long as a lease. */
 const SWEEP_MS = 15_000;
-/** How long the calls under way may take to answer when the worker is asked to stop. Milliseconds. */
+/** Milliseconds for calls under way after a request to stop. */
 const DRAIN_MS = 30_000;
 
 /**
- * `lifeboat worker`: takes runs that were left to the workers, and drives each until it is over or waits for
- * somebody. SIGTERM drains: nothing new is taken, every run is left, resumable, and another worker goes on.
- * Exit 0 then. Rejects with what broke the store where this process can write nothing any more; what it holds
- * is free with its leases.
+ * `lifeboat worker`: takes runs left to the workers, each until it is over or waits for a person. SIGTERM
+ * drains: takes nothing new and leaves every run, resumable, for another worker; exit 0. Rejects when a
+ * broken store takes no more entries; its holds end with their leases.
  */
 export const worker: Action<WorkerFlags> = async (
   context,

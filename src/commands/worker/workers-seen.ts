@@ -15,10 +15,8 @@ const LIMIT_MS = 3_000;
 /** The holders of at most this many runs are looked up: each is a query to the store. */
 const MAX_RUNS = 200;
 
-/** What answered, or why nothing did. */
 export type Seen<Value> = { readonly value: Value } | { readonly code: string; readonly why: string };
 
-/** The open runs that are left to the workers. */
 export interface LeftRuns {
   readonly count: number;
   /** Who holds a run, of the newest 200; a run that waits for a person has no holder. */
@@ -26,9 +24,8 @@ export interface LeftRuns {
 }
 
 /**
- * The workers of a team, what their queue holds, and the runs that wait for them; undefined where the queue
- * is inside the process that works. Resolves within about three seconds, and never rejects: what could not be
- * asked is missing, and says why.
+ * A team's workers, queue, and waiting runs; undefined where the queue is in the working process. Resolves
+ * within about three seconds and never rejects: missing answers say why.
  */
 export async function seeWorkers(context: StoreContext): Promise<WorkersStatus | undefined> {
   const queue = seeQueue(context);
@@ -66,7 +63,7 @@ export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
   });
 }
 
-/** The runs that may go on, and that nobody holds. */
+/** Runs that may go on without a holder. */
 export function unheld({ looked }: LeftRuns): readonly string[] {
   return looked.flatMap(({ run, holder }) => (holder === undefined && mayGoOn(run) ? [run.runId] : []));
 }
@@ -112,7 +109,6 @@ export function statusOf(
   };
 }
 
-/** What the queue holds, as results have it. */
 export function shownDepth({ oldest, ...counts }: QueueDepth): QueueHolds {
   return { ...counts, ...(oldest === undefined ? {} : { oldest: oldest.toISOString() }) };
 }

@@ -54,7 +54,6 @@ export async function bind(
   return bound(api, outcome, { app, guid: appGuid, to, binding }, options, { words, ids: { job } });
 }
 
-/** A usable binding, or the old one that blocks it. */
 interface Seen {
   readonly binding: Binding;
   readonly job?: string | undefined;
@@ -178,7 +177,6 @@ const STILL_BOUND = [
   'if somebody has bound it again since: check again which applications are bound, then go on',
 ];
 
-/** See `Platform.unbind`. */
 export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
   const name = show(app.name, 100);
   if (app.binding === undefined) return noBinding(app);
@@ -193,10 +191,7 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
-/**
- * Whether there still is a binding to remove. Rejects if it is the new one: without it the application would
- * have no credentials.
- */
+/** Rejects for the new binding: without it the application would have no credentials. */
 async function isThere(
   { api }: PacedApi,
   guid: string,
@@ -218,8 +213,7 @@ interface Removed {
 /**
  * Deletes a binding or a service key and waits until it is gone. Repeatable: a missing one is `already`, one
  * being removed is waited for, and a failed removal is retried. Rejects with `platform.failed`: with the
- * broker's words, or after the limit, because a broker that is gone may have accepted the request and will
- * never finish.
+ * broker's words, or after the limit, since a broker that is gone never finishes.
  */
 async function removeBinding(
   paced: PacedApi,
@@ -260,10 +254,7 @@ async function removeBinding(
   return { outcome: 'done', job, at };
 }
 
-/**
- * See `Platform.renewKey`. Deletes the old key of that name on the instance and creates it again. A key of
- * the lost instance is left alone.
- */
+/** See `Platform.renewKey`. Deletes and creates a key on `to`; leaves that of the lost instance alone. */
 export async function renewKey(
   paced: PacedApi,
   key: ServiceKey,

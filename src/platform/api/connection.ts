@@ -29,7 +29,6 @@ import {
 } from '../problem.ts';
 import { lookFor, type Pace, pauseFor, waitFor } from '../wait.ts';
 
-/** A call that changes something. */
 export interface Change extends Leave {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   /** Encoded, from `/v3/`. */
@@ -49,14 +48,12 @@ type Changed =
   | { readonly outcome: 'accepted'; readonly json: unknown; readonly job: string | undefined }
   | { readonly outcome: 'lost'; readonly error: LifeboatError };
 
-/** Cloud Foundry's v3 API over HTTP: reads are retried, changes are sent once. */
 export interface ApiConnection extends Capi {
   readonly origin: string;
   /**
-   * Sends once, on its own connection; after a 401 once more with a new token, and after a 429 when the
-   * platform allows it, unless what it makes exists already. A failed connection is retried as well. Rejects
-   * with a refusal (`platform.refused`, `platform.forbidden`, …), with the error of `mayLeave`, and if
-   * nothing was ever sent.
+   * Sends once, on its own connection; again only after a 401 (once, with a new token), after a 429 when the
+   * platform allows it unless the thing exists already, and after a failed connection. Rejects with a refusal
+   * (`platform.refused`, `platform.forbidden`, …), the error of `mayLeave`, or if nothing was ever sent.
    */
   send(change: Change): Promise<Changed>;
   close(): Promise<void>;
@@ -219,7 +216,6 @@ function baseOf(api: string): URL {
   });
 }
 
-/** The dependencies of every change through the API. */
 export interface PacedApi {
   readonly api: ApiConnection;
   readonly pace: Pace;
@@ -236,8 +232,7 @@ interface JobWait {
 }
 
 /**
- * Waits until a job of the platform is over, up to the limit: a broker that is gone may have accepted the
- * request and will never finish. A job that the platform has forgotten counts as over; the caller checks its
+ * Waits until a job is over; a job that the platform has forgotten counts as over, and the caller checks its
  * purpose. Returns when it was seen to be over, by the platform's clock. Rejects with `platform.failed`: with
  * the platform's words, or after the limit.
  */
@@ -275,10 +270,7 @@ export async function requireMade(
   if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
 }
 
-/**
- * What a change has begun: from its answer, else found by `made`. `doing` and `thing` name it if the answer
- * was lost, or if the platform accepted the change and does not show it.
- */
+/** What a change began: from its answer, else found by `made`. `doing` and `thing` name it in errors. */
 export async function begunBy<T>(
   paced: PacedApi,
   { doing, thing, schema }: { readonly doing: string; readonly thing: string; readonly schema: z.ZodType<T> },

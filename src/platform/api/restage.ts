@@ -89,10 +89,7 @@ async function waitUntilFresh(
   }
 }
 
-/**
- * What the tool `cf` does without deployments: stop, set the new droplet, start. Repeatable, since each step
- * is taken only if it is still needed: an application that already runs on the droplet is left alone.
- */
+/** As `cf` without deployments: stop, set the new droplet, start. Repeatable: each step only if needed. */
 async function restartOn(
   paced: PacedApi,
   appGuid: string,
@@ -134,7 +131,6 @@ async function restartOn(
   }
 }
 
-/** Restarts an application that has nothing to stage, in one call. */
 async function restartAsItIs(
   { api }: PacedApi,
   appGuid: string,

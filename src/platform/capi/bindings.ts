@@ -6,14 +6,13 @@ import { failedError, hasCode } from '../problem.ts';
 import { type Capi, getIfReported, listAll } from './capi.ts';
 import { Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
 
-/** The label of everything made for a run, so that it is found after the process died (domain 2.4). */
+/** Labels what a run made, to find it after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
 export function labelsOf(runId: string) {
   return { labels: { [RUN_LABEL]: runId } };
 }
 
-/** The state of a platform operation on a binding. */
 export type BindingStage = 'creating' | 'there' | 'create-failed' | 'deleting' | 'delete-failed';
 
 export function stageOf({ last_operation: last }: Binding): BindingStage {
@@ -90,9 +89,8 @@ export function isSince(
 }
 
 /**
- * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it
- * has restored; the time of any other is compared with that of the restore, which comes from another clock,
- * the service's.
+ * A run binds only what it restored, so its own counts. Any other's time is compared with the end of the
+ * restore, which comes from another clock, the service's.
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,
@@ -102,9 +100,8 @@ export function isAfterRestore(
 }
 
 /**
- * From when staging and starting uses the new credentials, by the platform's clock: the creation of the
- * application's newest binding of this run, else of the newest one since the restore, else the end of the
- * restore.
+ * Since when staging and starting use the new credentials, by the platform's clock: the creation of this
+ * run's newest binding, else of the newest since the restore, else the end of the restore.
  */
 export async function boundSince(
   capi: Capi,
@@ -123,17 +120,15 @@ function madeAt({ created_at: created }: { readonly created_at?: string | null |
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** The parameters of bindings and keys by guid, and why some are unknown. */
 interface ReportedParameters {
   readonly byGuid: ReadonlyMap<string, BindingParameters>;
   readonly unreported?: string;
 }
 
 /**
- * The parameters of an instance's bindings and keys. Not all services report them, and a broker that is gone
- * cannot; that must not block anything else. Requested one after another, because platforms limit the
- * requests of a token, and no further after the broker did not answer. Rejects only with `platform.stopped`
- * and `credentials.*`.
+ * Reads parameters one after another, since platforms limit the requests of a token, and none after a broker
+ * does not answer. Not all services report them, which must block nothing else. Rejects only with
+ * `platform.stopped` and `credentials.*`.
  */
 export async function readParameters(
   capi: Capi,
@@ -159,10 +154,7 @@ export async function readParameters(
   return { byGuid, ...(unreported === undefined ? {} : { unreported }) };
 }
 
-/**
- * The parameters of one; undefined if there are none or they are not reported. Rejects as `readParameters`
- * does.
- */
+/** Undefined if there are none or they are not reported. Rejects as `readParameters` does. */
 export async function parametersOf(
   capi: Capi,
   guid: string,

@@ -32,10 +32,7 @@ function pathOf(path: string, query: Query = {}): string {
   return search.length === 0 ? path : `${path}?${search.join('&')}`;
 }
 
-/**
- * Every resource of a list, page by page. Pages are counted here: the platform's address of the next one is
- * not followed.
- */
+/** Counts the pages of a list here: the platform's address of the next one is not followed. */
 export async function listAll<T>(
   capi: Capi,
   path: string,
@@ -109,10 +106,7 @@ export const NOT_TOLD = [
 const MAX_EVENTS = 50;
 const TELLING = /^audit\.(?:service_binding|service_key|app)\./u;
 
-/**
- * The platform's own record about these things since then, an independent witness. Best effort: empty if the
- * token may not see it, or the platform does not provide it.
- */
+/** The platform's own record since then, an independent witness. Best effort: may be empty. */
 export async function auditEvents(
   capi: Capi,
   targets: readonly string[],

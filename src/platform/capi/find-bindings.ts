@@ -25,7 +25,6 @@ import {
   UsageSummary,
 } from './schemas.ts';
 
-/** The service instance with this dashboard address and its bindings. See `Platform.find`. */
 export async function findBindings(
   capi: Capi,
   dashboardUrl: string,

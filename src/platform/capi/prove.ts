@@ -17,7 +17,6 @@ import { auditEvents, type Capi, getIfReported, getIfThere, type Reported } from
 import { findApp } from './find-bindings.ts';
 import { type App, type Binding, Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
-/** What can be proven about an application now, even if another person rebound it. See `Platform.prove`. */
 export async function proveRebound(
   capi: Capi,
   app: BoundApp,
@@ -71,7 +70,6 @@ function notRebound(shortMessage: string, hint: string): Failure {
   return new LifeboatError('app.not-rebound', shortMessage, { hints: [hint] }).toFailure();
 }
 
-/** The state of an application's processes. */
 export interface Running {
   readonly wanted: number;
   /** Instances that run and were started at `since` or later. */
@@ -86,10 +84,7 @@ export interface Running {
 const ROUNDING_MS = 2_000;
 const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
 
-/**
- * Counts the instances of every process: a worker holds credentials just like a web process. `since` in
- * milliseconds of the platform's clock.
- */
+/** Counts every process: a worker holds credentials as a web process does. `since`: platform's clock, ms. */
 export async function runningSince(
   capi: Capi,
   appGuid: string,
@@ -166,7 +161,6 @@ type Outcome = 'done' | 'already';
 type Ids = Readonly<Record<string, string | undefined>>;
 type Looking = Pick<AfterRestore, 'signal' | 'notBefore'>;
 
-/** There is nothing to unbind. */
 export function noBinding({ name, guid }: BoundApp): PlatformProof {
   return proof('not-needed', `${show(name, 100)} has no binding to remove`, undefined, { app: guid });
 }
@@ -195,7 +189,6 @@ export async function bound(
   return proof(outcome, text, binding.created_at, evidence);
 }
 
-/** The new key exists. */
 export async function renewed(
   capi: Capi,
   outcome: Outcome,
@@ -208,13 +201,11 @@ export async function renewed(
   return proof(outcome, text, made.created_at, { instance: to.guid, key: made.guid, ...ids, ...events });
 }
 
-/** A stopped application is left as it is. */
 export function stoppedApp(name: string, { guid }: App): PlatformProof {
   const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
   return proof('not-needed', text, undefined, { app: guid });
 }
 
-/** The old binding blocks the new one. */
 export function stillBound(
   app: BoundApp,
   to: PlatformInstance,

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 
 /*
- * The parts that are read of Cloud Foundry's v3 API. Other fields are dropped; state words are open, because
- * a platform may have more of them. Every text is well formed, so that it can be journalled, but still
- * hostile.
+ * What is read of Cloud Foundry's v3 API; other fields are dropped. State words are open, since a platform
+ * may have more. Every text is well formed for the journal, but still hostile.
  */
 
 const Text = z.string().transform((text) => text.slice(0, 1_000).toWellFormed());

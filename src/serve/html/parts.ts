@@ -16,9 +16,8 @@ export function section(id: string, title: string, content: Markup | readonly Ma
 const MOST_ROWS = 20;
 
 /**
- * A table that scrolls sideways with the keyboard too; the first cell of a row is its heading. Rows beyond
- * `most` are counted: the JSON twin has them all. On a narrow screen one with more than two columns has its
- * cells below each other, each with the title of its column.
+ * Scrolls sideways with the keyboard too; the first cell of a row is its heading. Rows beyond `most` are
+ * counted: the JSON twin has all. On a narrow screen the cells of more than two columns are stacked.
  */
 export function table(
   id: string,
@@ -51,12 +50,10 @@ export function words(text: string): Markup {
   return markup`${readableText(text)}`;
 }
 
-/** A state as a mark and a word. */
 export function marked(mark: string, word: string, tone: Tone): Markup {
   return markup`<span class="${tone} row"><span aria-hidden="true">${mark}</span> <b>${word}</b></span>`;
 }
 
-/** A time, and how long ago it was. */
 export function when(at: string | undefined, now: string): Markup {
   if (at === undefined) return markup`never`;
   const seconds = (msOf(now) - msOf(at)) / 1000;

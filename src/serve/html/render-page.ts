@@ -20,10 +20,9 @@ import { type Delivery, shell } from './shell.ts';
 /** How many runs the board lists that are open, and that are over. */
 const [OPEN, ENDED] = [12, 5];
 
-/** How many evaluations are listed on the board, and on their own page. */
+/** The evaluations on the board, and on their own page. */
 const [ON_BOARD, ON_PAGE] = [10, 30];
 
-/** The board as HTML. */
 export function renderBoard(page: PageOf<'page-board'>, delivery: Delivery): string {
   const { runs, ended, at } = page;
   const open =
@@ -53,7 +52,6 @@ export function renderBoard(page: PageOf<'page-board'>, delivery: Delivery): str
   );
 }
 
-/** The evaluations on record as HTML. */
 export function renderEvaluation(page: PageOf<'page-evaluation'>, delivery: Delivery): string {
   const { at } = page;
   const findings = page.verdicts.flatMap(({ subject, findings: of }) =>
@@ -89,7 +87,6 @@ function verdicts(
   return markup`${verdictsTable(page, room)}<p>From the record: this page asks no instance.</p>`;
 }
 
-/** The page of a run as HTML. */
 export function renderRun(page: PageOf<'page-run'>, delivery: Delivery): string {
   const { run, steps, facts, trouble, doing, at } = page;
   const rows = steps.map(({ title, state, seconds, note }) => [
@@ -132,7 +129,6 @@ const STEPS: Readonly<
   failed: ['✗', 'failed', 'bad'],
 };
 
-/** The drills of this home as HTML. */
 export function renderDrills(page: PageOf<'page-drills'>, delivery: Delivery): string {
   const { due, drills, rehearsals, at } = page;
   const future = futureDrillWords(due);

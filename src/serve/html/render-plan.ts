@@ -16,16 +16,13 @@ import {
 } from './parts.ts';
 import { type Delivery, shell } from './shell.ts';
 
-/** How many lanes the page of a plan lists over all groups, and a page of a group. */
+/** Lanes listed on the page of a plan, over all groups, and on a page of a group. */
 const LISTED = 20;
 const LANES_A_PAGE = 50;
-/** How many lanes are drawn as marks over all groups. */
+/** Lanes drawn as marks, over all groups. */
 const DRAWN = 600;
 
-/**
- * The page of a plan's run as HTML: its groups, each with its lanes as marks, and those first that need a
- * person.
- */
+/** Each group with its lanes as marks, those that need a person first. */
 export function renderPlan(page: PageOf<'page-plan'>, delivery: Delivery): string {
   const { run, groups, at } = page;
   const share = Math.max(3, Math.floor(LISTED / Math.max(1, groups.length)));
@@ -82,9 +79,7 @@ function groupPart(group: PlanGroup, { runId, at, share, drawn }: Room): Markup 
   );
 }
 
-/**
- * The lanes that are at work or need a person; those that are done or wait for their turn are only counted.
- */
+/** At work, or in need of a person; other lanes are only counted. */
 function isWorthSeeing({ is }: PlanLane): boolean {
   return is !== 'done' && is !== 'later';
 }
@@ -104,7 +99,6 @@ function byUrgency(one: PlanLane, other: PlanLane): number {
   return URGENCY.indexOf(one.is) - URGENCY.indexOf(other.is);
 }
 
-/** The lanes of one group as HTML, from one of them on. */
 export function renderGroup(
   page: PageOf<'page-plan'>,
   group: PlanGroup,

@@ -6,11 +6,10 @@ import { pastePart } from './parts.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
-/** How a page is delivered: from a server, which keeps it fresh, or as a file, which stays as it is. */
+/** A server keeps a page fresh; a file stays as it is. */
 export type Delivery =
   | {
       readonly how: 'served';
-      /** The path of the JSON twin. */
       readonly twin: string;
     }
   | { readonly how: 'file' };
@@ -73,9 +72,7 @@ function withoutLinks(page: string): string {
   return page.replaceAll(/<a href="\/[^"]*">(.*?)<\/a>/gu, '$1');
 }
 
-/**
- * The policy of a page that is served: nothing but its own style, its own script, and news from its origin.
- */
+/** Of a served page: only its own style, its own script, and news from its origin. */
 export const POLICY = policyOf([
   `style-src '${sourceOf(STYLE)}'`,
   `script-src '${sourceOf(SCRIPT)}'`,
@@ -89,7 +86,6 @@ export function policyForStyle(style: string): string {
   return policyOf([`style-src '${sourceOf(style)}'`]);
 }
 
-/** Forbids everything but these. */
 function policyOf(allowed: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -5,7 +5,7 @@ import type { Asked, FollowUpRow, Head, PageOf, RunRow, Shared, Tone, VerdictRow
 import { type Moment, textOf, UNDRIVEN, waitsWords } from './headline.ts';
 import { MOST_ROWS } from './run-page.ts';
 
-/** What the board is made of: the record alone, no instance is asked. */
+/** From the record alone: no instance is asked. */
 export interface BoardFacts extends EvaluationFacts {
   readonly runs: readonly RunRow[];
   readonly ended: readonly RunRow[];
@@ -17,7 +17,6 @@ export interface BoardFacts extends EvaluationFacts {
 
 export interface EvaluationFacts {
   readonly verdicts: readonly VerdictRow[];
-  /** Instances of the config without an evaluation on record. */
   readonly unevaluated: readonly string[];
 }
 
@@ -59,7 +58,6 @@ function runsWords(runs: readonly RunRow[]): string {
   return `${counted(runs.length, 'run')} open: ${parts.join(', ')}`;
 }
 
-/** The page of the evaluations on record. Pure. */
 export function evaluationPage(facts: EvaluationFacts, moment: Moment): PageOf<'page-evaluation'> {
   const headline = verdictWords(facts);
   const none = { asks: [], followUps: [], more: { changes: 0, followUps: 0 } };
@@ -95,7 +93,6 @@ function toneOf({ verdicts, unevaluated }: EvaluationFacts): Tone {
   return isDoubtful ? 'warn' : verdicts.length === 0 ? 'plain' : 'good';
 }
 
-/** The page of the drills that this home has made, and when the next is due. Pure. */
 export function drillsPage(
   facts: Pick<PageOf<'page-drills'>, 'due' | 'drills' | 'rehearsals'>,
   moment: Moment,

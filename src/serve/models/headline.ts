@@ -4,16 +4,14 @@ import { msOf } from '../../base/instant.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import type { Asked, FollowUpRow, Head, Objective, Shared } from '../page.ts';
 
-/** The moment that a page shows: the time, and the log that it was read from. */
 export interface Moment {
   readonly at: Date;
   readonly log: Head['log'];
 }
 
-/** What is shown instead of the driver for an open run that no process holds. */
+/** In place of the driver of an open run that no process holds. */
 export const UNDRIVEN = 'nobody drives it';
 
-/** What a page says in one line, in parts. */
 export interface Said {
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** What it is about: `restore-backup of orders`. */
@@ -41,7 +39,7 @@ function sinceWords({ sinceMs }: Pick<Said, 'sinceMs'>, at: Date): string {
   return `, since ${formatTime(isoOf(sinceMs))} UTC (${briefly(seconds)})`;
 }
 
-/** Whom it waits for, and what for: the first, and how many more there are. */
+/** The first question, and how many more there are. */
 export function waitsWords(asks: readonly Asked[]): string {
   const [first, ...others] = asks;
   if (first === undefined) return 'waits for nobody';
@@ -63,7 +61,6 @@ export function objectiveWords(
 interface Pasted extends Pick<Shared, 'asks' | 'followUps' | 'more'> {
   readonly objectives?: readonly Objective[];
   readonly forecast?: string | undefined;
-  /** Lines of this kind of page. */
   readonly lines?: readonly string[];
 }
 
@@ -82,7 +79,6 @@ export function textOf(headline: string, pasted: Pasted, { at, log }: Moment): s
   ].join('\n');
 }
 
-/** How many lines of one kind are pasted. */
 const MAX_ROWS = 5;
 
 /** `bind orders-api again (owner Ada, open 2h, due in 4h)`. */

@@ -6,7 +6,6 @@ import type { Asked, FollowUpRow, Objective, PageOf, PlanGroup, PlanLane, RunRow
 import { headlineOf, type Moment, objectiveWords, textOf, UNDRIVEN } from './headline.ts';
 import { MOST_ROWS } from './run-page.ts';
 
-/** What is known of the run of a plan besides its view. */
 interface Beside {
   readonly run: RunRow;
   readonly sinceMs: number | undefined;
@@ -15,7 +14,6 @@ interface Beside {
   readonly forecast: string | undefined;
 }
 
-/** The page of a plan's run: its groups, and each instance in them. Pure. */
 export function planPage(view: PlanView, beside: Beside, moment: Moment): PageOf<'page-plan'> {
   const { run, changes, forecast, sinceMs } = beside;
   const isOver = view.outcome !== undefined || run.status !== 'open';

@@ -4,7 +4,6 @@ import type { QuestionView, RunView } from '../../view/run-view.ts';
 import type { Asked, FollowUpRow, Objective, PageOf, RunRow, Shared } from '../page.ts';
 import { headlineOf, type Moment, objectiveWords, textOf, UNDRIVEN } from './headline.ts';
 
-/** What is known of a run besides its view. */
 interface Beside {
   readonly run: RunRow;
   /** When it came into its state, in milliseconds since 1970. */
@@ -17,7 +16,6 @@ interface Beside {
 /** The most rows of one kind on a page: it stays small, and says how many more there are. */
 export const MOST_ROWS = 12;
 
-/** The page of a run. Pure. */
 export function runPage(view: RunView, beside: Beside, moment: Moment): PageOf<'page-run'> {
   const { run, changes, forecast, sinceMs } = beside;
   const what = `${run.runbook} of ${run.instance}${run.target === undefined ? '' : ` into ${run.target}`}`;
@@ -55,7 +53,6 @@ export function runPage(view: RunView, beside: Beside, moment: Moment): PageOf<'
   };
 }
 
-/** What a run asks, and whom it waits for. */
 export function asksOfRun(
   { question, paused, banner }: Pick<RunView, 'question' | 'paused' | 'banner'>,
   { runId, by, status }: Pick<RunRow, 'runId' | 'by' | 'status'>,

@@ -70,10 +70,7 @@ export function isFieldIntent(intent: string): intent is FieldIntent {
 
 const FIELD_INTENTS: ReadonlySet<string> = new Set(FIELD_KEYS.map(({ intent }) => intent));
 
-/**
- * The field after an input: text is inserted (by `put`, if given), and editing keys edit. Unchanged if the
- * intent is not one of a field.
- */
+/** The field after text (inserted by `put`, if given) or an editing key. Other intents change nothing. */
 export function fieldAfter(
   field: Field,
   input: Input<string>,

@@ -6,7 +6,6 @@ import type { ShownKey } from '../live-screen.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { headerLine, ruleOf } from './header.ts';
 
-/** The body of a screen and what frames it. */
 export interface Framed {
   readonly badge: Badge | undefined;
   readonly subject: string;
@@ -21,7 +20,6 @@ export function bodySize({ columns, rows }: Size): Size {
   return { columns, rows: Math.max(0, rows - 2) };
 }
 
-/** A whole screen: header, body, footer. */
 export function framed(
   { badge, subject, title, now, keys, body }: Framed,
   { columns }: Size,
@@ -76,7 +74,6 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
   return cutLine(line, width, look);
 }
 
-/** A message takes at most this many rows. */
 const MAX_SAID = 4;
 
 /**
@@ -102,9 +99,7 @@ function saidLines(said: string, size: Size, look: Look): readonly Line[] {
   );
 }
 
-/**
- * Draws a message over the lowest rows until the next key; in a window that is too small, over the last one.
- */
+/** Draws a message over the lowest rows until the next key; in too small a window, over the last one. */
 export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
   const { columns } = size;
   const lines = saidLines(said, size, look);

@@ -17,12 +17,10 @@ function badgeText({ mode, chapter }: HeaderData): string {
 }
 
 /**
- * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
- * it is never mistaken for a rehearsal. On a narrow screen the date and the running time go first, the title
- * gives way to the runbook's id, and the number of open follow-ups always stays.
- *
- * `measure` and `cut` come from the caller because the first frame is written before the width tables are
- * loaded.
+ * Mode, instance, runbook, clock. LIVE has a loud double rule, here and in the footer: never mistaken for a
+ * rehearsal. A narrow screen drops date and running time first, then shows the runbook's id instead of the
+ * title; the number of open follow-ups stays.
+ * `measure` and `cut` come from the caller: the first frame is written before the width tables are loaded.
  */
 export function headerLine(
   data: HeaderData,
@@ -87,7 +85,6 @@ function subjectSpans({ instance, target }: HeaderData): readonly Span[] {
   return [span(instance === '' ? 'lifeboat' : instance, 'text.strong')];
 }
 
-/** Whether the screen shows something live. */
 function isLive(mode: Badge | undefined): boolean {
   return mode === 'LIVE' || mode === 'MIXED';
 }

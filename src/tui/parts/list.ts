@@ -13,10 +13,7 @@ import {
   typed,
 } from './field.ts';
 
-/**
- * The operator's state in a list. The cursor is identified by a row's key, so that it stays there when rows
- * arrive or are sorted.
- */
+/** The cursor is identified by a row's key, so that it stays there when rows arrive or are sorted. */
 export interface ListState {
   readonly cursor: string | undefined;
   /**
@@ -41,7 +38,6 @@ export const FRESH_LIST: ListState = {
   marked: new Set(),
 };
 
-/** The intents of a list, which screens add to their own. */
 export type ListIntent =
   | 'up'
   | 'down'
@@ -190,10 +186,8 @@ export function placed(list: ListState, keys: readonly string[]): ListState {
   return list.isPlaced || cursor === undefined ? list : { ...list, cursor, isPlaced: true };
 }
 
-/** Milliseconds for which rows keep their order after a key. */
 const HELD_MS = 5_000;
 
-/** Keeps the rows in the order of these keys for a while. */
 export function heldIn(list: ListState, keys: readonly string[], now: Date): ListState {
   return { ...list, held: { keys, sinceMs: now.getTime() } };
 }

@@ -35,10 +35,8 @@ interface FileAsked {
 
 export type PathIntent = 'older-path' | 'newer-path' | FieldIntent;
 
-/** How many earlier paths can be recalled. */
 const MAX_GIVEN = 20;
 
-/** An empty field in which the `given` paths can be recalled. */
 export function pathField(asks: FileAsked, given: readonly string[]): PathField {
   return { asks, field: EMPTY_FIELD, given, recalled: -1 };
 }
@@ -54,7 +52,6 @@ export function pathIn({ field }: PathField): string {
   return field.text.trim();
 }
 
-/** Whether it holds a text that is taken as it is. */
 export function holdsText(path: PathField): boolean {
   const { orText } = path.asks;
   return orText !== undefined && pathIn(path).startsWith(orText);
@@ -163,7 +160,6 @@ function recalled(path: PathField, at: number): PathField {
   return { ...path, field: inserted(EMPTY_FIELD, path.given[at] ?? ''), recalled: at };
 }
 
-/** Removes the last part of the path before the cursor. */
 function withoutPart({ text, cursor }: Field): Field {
   const all = graphemes(text);
   const before = all

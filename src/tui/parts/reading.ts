@@ -1,10 +1,8 @@
 import type { Page } from '../bands.ts';
 import type { BoundKey } from '../live-screen.ts';
 
-/** How a person scrolls a text that is longer than the screen. */
 export type ReadingIntent = 'line-up' | 'line-down' | 'page-up' | 'page-down' | 'begin' | 'end';
 
-/** The keys of a text that scrolls. */
 export const READING_KEYS: readonly BoundKey<ReadingIntent>[] = [
   {
     intent: 'line-down',
@@ -48,7 +46,6 @@ export function isReadingIntent(intent: string): intent is ReadingIntent {
   return INTENTS.has(intent);
 }
 
-/** The first visible row after an intent. */
 export function scrolledTo(scroll: number, intent: ReadingIntent, { height, last }: Page): number {
   const at = Math.min(scroll, last);
   switch (intent) {

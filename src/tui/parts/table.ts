@@ -8,17 +8,11 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Line;
   readonly align?: 'right';
-  /**
-   * If the table is too wide, the column with the highest number is dropped first; without a number it never
-   * is.
-   */
+  /** The column with the highest number is dropped first if the table is too wide; without one, never. */
   readonly drop?: number;
   /** Minimum width to shrink to before a column is dropped. */
   readonly least?: number;
-  /**
-   * Width that always counts when deciding which columns fit, so that a changing text does not make another
-   * column come and go.
-   */
+  /** A width that always counts, so that a changing text does not make another column come and go. */
   readonly kept?: number;
 }
 
@@ -28,15 +22,12 @@ export interface TableView<Row> {
   /** Index of the cursor row, or -1. */
   readonly cursor: number;
   readonly isMarked?: (row: Row) => boolean;
-  /** Shown if there are no rows. */
   readonly empty: string;
 }
 
 const BETWEEN = 2;
-/** Cells of the cursor sign and the mark. */
 const LEAD = 2;
 
-/** A table that fills the body of a screen, with what is above and below it. */
 export function tableBody<Row>(
   table: TableView<Row>,
   size: Size,

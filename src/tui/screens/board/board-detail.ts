@@ -52,7 +52,6 @@ export function detailLines(
   ];
 }
 
-/** Each known fact with its label. */
 export function factsBelow(status: InstanceStatus, asked: Asked, width: number): readonly Line[] {
   return factLines(factsOf(status, asked), width);
 }
@@ -112,7 +111,6 @@ function silentLines(status: InstanceStatus, asked: Asked, width: number, look: 
     : signed(span(look.glyphs.warn, 'status.warn'), silenceWords(silence), width);
 }
 
-/** The verdict, and each check that is not green. */
 function evaluationLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
   const { glyphs } = look;
   const { verdict, reason } = status.evaluation;
@@ -145,7 +143,6 @@ function evaluationLines(status: InstanceStatus, asked: Asked, width: number, lo
   return [...waiting, ...lines, ...elsewhereLines(status, width, look), ...instead, ...beside];
 }
 
-/** What the last evaluation on record said, and how long ago. */
 function beforeWords({ lastEvaluation }: InstanceStatus, now: Date): string {
   if (lastEvaluation === undefined) return '';
   const { verdict, at } = lastEvaluation;
@@ -263,17 +260,13 @@ export function askedOf({ last, isAsking }: Fact<Fleet>, now: Date): Asked {
   return { answeredAt, askedAt, isAsking, now };
 }
 
-/** Percent of free space below which the disk is shown as low. */
 const LITTLE_ROOM = 10;
 
 /** Cells for a common age, and for one that is past its limit. */
 const AGE = '1h 39m'.length;
 const AGE_LATE = '23h LATE'.length;
 
-/**
- * The columns of the board. A narrow screen drops the last ones; the detail of the selected row has all
- * facts.
- */
+/** A narrow screen drops the last columns; the detail of the selected row has all facts. */
 export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
@@ -300,10 +293,7 @@ const VERDICT_TOKENS = {
   empty: 'text.dim',
 } as const;
 
-/**
- * The verdict; until its first answer what the last evaluation said, or `asking`, unless the journal alone
- * says that it is not ready.
- */
+/** Before the first answer: the last verdict, or `asking`, unless the journal alone says not ready. */
 function verdictSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, role, evaluation, lastEvaluation } = status;
   const { verdict } = evaluation;
@@ -360,7 +350,6 @@ function cardSpan(status: InstanceStatus): Span {
   return span(word, isMissing ? 'status.bad' : 'text');
 }
 
-/** How full the disk is; marked when its parachute size is near. */
 function diskSpan(status: InstanceStatus): Span {
   const room = diskRoom(status);
   const isOpen = typeof status.disk === 'object' && status.disk.isOpen;
@@ -394,7 +383,6 @@ export function failedWord({ parts }: InstanceStatus): string {
 
 const LONGEST_FAILED = Math.max(...Object.values(FAILED_WORDS).map(({ length }) => length));
 
-/** The age of the oldest answer, or why there is none. */
 function askedSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, parts } = status;
   const { answeredAt, isAsking, now } = asked;

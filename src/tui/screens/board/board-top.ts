@@ -25,10 +25,7 @@ export interface Top {
   readonly now: Date;
 }
 
-/**
- * How many are not ready, the progress of the survey, what is wrong, the plans, the workers of a team, and
- * which runs are open.
- */
+/** How many are not ready, the survey's progress, what is wrong, plans, a team's workers, open runs. */
 export function topLines(top: Top, width: number, most: number, look: Look): readonly Line[] {
   const [long, short] = summaries(top, look);
   const first = lineWidth(long) <= width ? long : short;
@@ -57,7 +54,6 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
 /** Fewer rows than this have no room for a sentence of two rows. */
 const LOW = 6;
 
-/** The first row, in full and shortened. */
 function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
   const say = (token: Token, long: string, short: string): readonly [Line, Line] => [
     [span(long, token)],
@@ -172,7 +168,6 @@ function troubleLines({ text, hints }: Trouble, width: number, look: Look): read
   ];
 }
 
-/** A row about plans, and how many of them it is about. */
 interface PlanRow {
   readonly plans: number;
   readonly line: Line;

@@ -228,7 +228,6 @@ interface Shown {
 
 /** At most this fraction of the rows goes to what is above the table: 1 in 3. */
 const TOP_SHARE = 3;
-/** The fewest rows for the table, and for the detail below it. */
 const MIN_TABLE = 4;
 const MIN_DETAIL = 5;
 /** Width of the table with all columns; the rest of a wide screen goes to the detail beside it. */
@@ -327,7 +326,6 @@ type BoardIntent =
   | 'cards'
   | ListIntent;
 
-/** The keys of the board; some carry why they do nothing now. */
 function boardKeys(
   list: ListState,
   { here, rows }: { readonly here: InstanceStatus | undefined; readonly rows: readonly InstanceStatus[] },
@@ -449,7 +447,6 @@ const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown'
 /** The instances are being asked for the first time, or the selected row is gone. */
 const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';
 
-/** Only offered by a config with a lab. */
 const LAB: BoundKey<BoardIntent> = footerKey(
   'L',
   'lab',

@@ -24,7 +24,6 @@ type Intent = 'give' | 'leave' | FieldIntent;
 interface State {
   /** It must not reach the screen. */
   readonly field: Field;
-  /** The first of two entries. */
   readonly first: string | undefined;
   readonly problem: string | undefined;
   /** It was pasted with a line end, which was dropped. */

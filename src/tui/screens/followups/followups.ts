@@ -44,7 +44,6 @@ type Intent =
   | ListIntent
   | FieldIntent;
 
-/** The text to type in order to close a follow-up. */
 interface Closing {
   readonly how: 'done' | 'skip';
   readonly row: FollowUpRow;
@@ -219,7 +218,6 @@ function nextLines(next: readonly FollowUpRow[], width: number): readonly Line[]
   return next.length === 0 ? [] : wrapLine([span(`  ${runGoesOnWords(next)}`, 'status.warn')], width, 2);
 }
 
-/** What the selected row had no room for. */
 function detailOf(
   row: FollowUpRow | undefined,
   next: readonly FollowUpRow[],

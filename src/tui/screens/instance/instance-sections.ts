@@ -28,7 +28,6 @@ export const FIRST: InstanceState = {
   lists: { backups: FRESH_LIST, restores: FRESH_LIST, metrics: FRESH_LIST },
 };
 
-/** The list of the current section; undefined in the overview. */
 export function listOf({ section, lists }: InstanceState): ListState | undefined {
   return section === 'overview' ? undefined : lists[section];
 }
@@ -58,7 +57,6 @@ function metricRows(name: string, list: ListState, { facts }: Around): readonly 
   return filtered(rows, list, ({ path }) => path);
 }
 
-/** The keys of a section's rows, in order. */
 export function rowKeys(name: string, state: InstanceState, around: Around): readonly string[] {
   const { section, lists } = state;
   if (section === 'backups') return backupRows(name, lists.backups, around).map(({ id }) => String(id));
@@ -76,7 +74,6 @@ interface Listed {
   readonly pageRows: number;
 }
 
-/** A table that fills the room together with what is above and below it. */
 function listed<Row>(
   table: TableView<Row>,
   { width, height }: Room,
@@ -136,7 +133,6 @@ export function backupLines(
   );
 }
 
-/** Rows of a list that could not be read; the first few are shown. */
 function unreadLines(unread: readonly string[] = [], width: number, look: Look): readonly Line[] {
   const more = unread.length - MAX_UNREAD;
   const words = more > 0 ? [...unread.slice(0, MAX_UNREAD), `and ${more} more`] : unread;
@@ -217,7 +213,6 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
   { title: 'finished (UTC)', cell: ({ finishedAt }) => [span(timeOr(finishedAt))], drop: 1 },
 ];
 
-/** Height of the chart for the selected measurement. */
 const CHART_ROWS = 6;
 /** A screen with fewer rows shows no chart. */
 const CHART_FROM = 16;
@@ -293,8 +288,7 @@ function emptyWords(isKnown: boolean, filter: string, none: string, state: strin
 }
 
 /**
- * The course of a measurement in at most `width` cells, the newest value last. The lowest visible value gets
- * the lowest sign, and so does a value that never changes.
+ * At most `width` cells, the newest last. The lowest visible value gets the lowest sign; so does a constant.
  */
 export function sparkline(values: readonly number[], width: number, look: Look): Span {
   const shown = newest(values, width);

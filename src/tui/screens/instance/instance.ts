@@ -54,7 +54,6 @@ type Intent =
   | 'scroll-up'
   | ListIntent;
 
-/** One instance: what it reports, its backups, restores and metrics. */
 export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'instance' }): OpenScreen {
   return screen<InstanceState, Intent>({
     init: FIRST,
@@ -140,7 +139,6 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
 /** Older answers show their age. */
 const AGED_MS = 60_000;
 
-/** Says that an older answer is shown until the new one arrives. */
 function agedMark(name: string, { section }: InstanceState, { facts, now }: Around): Line {
   const { last } = facts.get(section === 'backups' ? 'backups' : 'instance', name);
   const age = last === undefined ? 0 : now.getTime() - last.at.getTime();
@@ -316,7 +314,6 @@ const SCROLL: readonly BoundKey<Intent>[] = [
   },
 ];
 
-/** The overview: its verdict, and what the instance reports. */
 function layOutOverview(
   name: string,
   scroll: number,
@@ -400,7 +397,6 @@ function groupLines({ title, rows }: DetailGroup, width: number, look: Look): re
   ];
 }
 
-/** Joins blocks with a blank row between them. */
 function joined(blocks: readonly (readonly Line[])[]): readonly Line[] {
   return blocks
     .filter((block) => block.length > 0)

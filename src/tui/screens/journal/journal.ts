@@ -45,7 +45,6 @@ interface JournalState {
   /** What covers the list: an entry in full, the audit, or the field for what to verify it against. */
   readonly over: EntryRow | 'audit' | 'trust' | undefined;
   readonly scroll: number;
-  /** How many audits were requested. */
   readonly audits: number;
   /** What audits verify against, besides the checkpoints that the journal itself names. */
   readonly trust: AuditTrust;
@@ -370,7 +369,7 @@ const LEAVE_FIELD: BoundKey<Intent> = {
   description: 'go back; nothing is verified',
 };
 
-/** `lifeboat audit show` prints everything beyond these. */
+/** `lifeboat audit show` prints the rest. */
 const MAX_PAGES = 100;
 
 /** A filter with fewer matches than this searches older pages by itself. */
@@ -391,10 +390,7 @@ interface Loaded {
   readonly isFull: boolean;
 }
 
-/**
- * The rows of the journal. `down` is the oldest page scrolled to; a filter loads further pages, one at a
- * time, until it has enough matches.
- */
+/** `down` is the oldest page scrolled to; a filter loads more, one by one, until it has enough matches. */
 function loadedOf(of: EntriesWanted, down: number | undefined, list: ListState, facts: Facts): Loaded {
   const newest = facts.get('entries', of).last?.value;
   if (newest === undefined)

@@ -22,7 +22,6 @@ import type { Token } from '../../theme.ts';
 
 const LABEL_CELLS = 8;
 
-/** One entry in full: what identifies it, its sentence, its body. */
 export function entryLines(row: EntryRow, width: number, look: Look): readonly Line[] {
   const label = (name: string, value: string) =>
     wrapLine([span(value)], Math.max(1, width - LABEL_CELLS)).map(
@@ -131,7 +130,6 @@ const TAKE: BoundKey<TrustIntent> = footerKey(
   'verify the log against it, and against what was given before',
 );
 
-/** Adds what was entered to what audits verify against. */
 export function withTrust(trust: AuditTrust, path: PathField): AuditTrust {
   return holdsText(path) ? { ...trust, anchor: pathIn(path) } : { ...trust, publicKey: pathIn(path) };
 }

@@ -47,7 +47,6 @@ type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | 'unlock' | List
 
 interface State {
   readonly list: ListState;
-  /** The field that covers the list. */
   readonly over: KeyFile | undefined;
   /** Paths entered here, the newest first. */
   readonly given: readonly string[];
@@ -201,7 +200,6 @@ function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
   return span(state);
 }
 
-/** What the selected row means, and where keys are kept. */
 function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts }: Around): readonly Line[] {
   if (known === undefined) return [];
   const { unread, store } = known;
@@ -217,7 +215,6 @@ function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts 
   ];
 }
 
-/** Who could open a sealed copy of the key, and whether it may go. */
 function custodyLines(row: KeyRow, holders: KeysFacts['holders']): readonly Line[] {
   const { custody, isHeld } = row;
   if (custody === undefined) return [];
@@ -338,7 +335,6 @@ function unlockKey({ facts }: Around): BoundKey<Intent> {
   };
 }
 
-/** The state of a key in one sentence without a full stop. */
 function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
   if (!isHeld && state !== 'refuted')
     return 'the key store does not have this key: backups under it cannot be opened here';
@@ -363,11 +359,10 @@ const OPEN = {
 interface KeyFile {
   readonly instance: string;
   readonly path: PathField;
-  /** Whether the screen was opened only for this field, and closes with it. */
+  /** The screen was opened for this field, and closes with it. */
   readonly isAlone: boolean;
 }
 
-/** A field for the file with an instance's key; `given` paths can be recalled. */
 function keyFile(instance: string, given: readonly string[], isAlone: boolean): KeyFile {
   return { instance, path: pathField({ source: 'secretFile' }, given), isAlone };
 }

@@ -190,13 +190,9 @@ function stateSpan(state: string): Span {
 }
 
 const LABEL = 10;
-/** The most rows of one fact. */
 const MAX_ROWS = 2;
 
-/**
- * Says that this is a lab and not a service, which configured instances it does not have, and why it does not
- * answer.
- */
+/** Says that this is no service, which configured instances the lab lacks, and why it does not answer. */
 function bannerLines(
   lab: HomeLab | undefined,
   { facts, now }: Around,
@@ -263,7 +259,6 @@ function factLines(lab: LabFacts, width: number, mostFaults: number, look: Look)
   ];
 }
 
-/** The lab's time, and how it differs from real time. */
 function clockWords({ now, rate, skewSeconds, aheadSeconds }: LabClock): string {
   return [
     `${formatTime(now)} UTC`,
@@ -289,7 +284,6 @@ function label(name: string): Line {
   return [span(name, 'text.dim')];
 }
 
-/** What covers the instances: the scenarios, a question, or a field. */
 type Over =
   | { readonly kind: 'scenarios'; readonly list: ListState }
   /** `isSure`: the row that deletes is selected. */
@@ -319,14 +313,12 @@ export type LabIntent =
   | ListIntent
   | FieldIntent;
 
-/** What is known of the lab, and what is under the cursor. */
 export interface LabKnown {
   readonly lab: LabFacts | undefined;
   /** Why the lab cannot be changed now; undefined if it can. */
   readonly why: string | undefined;
   readonly instances: readonly LabInstance[];
   readonly here: LabInstance | undefined;
-  /** Whether the config has an instance of this name. */
   readonly isConfigured: boolean;
   readonly scenarios: readonly LabScenario[];
   readonly scenario: LabScenario | undefined;

@@ -13,10 +13,7 @@ import {
   nameOf,
 } from './lab-layout.ts';
 
-/**
- * The lab that the config names: its open faults, and keys to cause more, also while a run waits beneath.
- * Nothing here reaches a service.
- */
+/** Shows the lab's open faults, with keys to cause more, also while a run waits. Reaches no service. */
 export function labScreen(): OpenScreen {
   return screen<LabState, LabIntent>({
     init: FRESH,
@@ -116,7 +113,6 @@ function advancing(state: LabState, over: Over<'advance'>, input: Input<LabInten
   return changing(state, { do: 'advance', by });
 }
 
-/** The keys of the screen; some carry why they do nothing now. */
 function labKeys({ list, over }: LabState, known: LabKnown): readonly BoundKey<LabIntent>[] {
   if (over?.kind === 'delete') return [CHOOSE, ...MOVES, CLOSE];
   if (over?.kind === 'advance')

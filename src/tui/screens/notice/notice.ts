@@ -6,11 +6,9 @@ import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { hintLines } from '../../parts/facts.ts';
 import { BLANK, span } from '../../span.ts';
 
-/** A message for the user: what happened, and what is safe to do next. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
-  /** Further facts. */
   readonly lines?: readonly string[];
   readonly hints: readonly string[];
 }
@@ -21,7 +19,6 @@ const KEYS: readonly BoundKey<Intent>[] = [
   footerKey(['escape', 'enter', 'q'], 'close', 'back', 'close this notice'),
 ];
 
-/** Shows a notice over the screen that it is about. */
 export function noticeScreen({ title, text, lines: said = [], hints }: Notice): OpenScreen {
   return screen<null, Intent>({
     init: null,

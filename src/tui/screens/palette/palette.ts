@@ -22,22 +22,17 @@ interface State {
 
 type Intent = 'up' | 'down' | 'choose' | 'close' | FieldIntent;
 
-/** One action of the palette. */
 interface Item {
   readonly what: string;
   readonly about: string;
-  /** Other words that find it. */
   readonly words?: string;
   readonly effect: AppEffect;
   readonly disabled?: string | undefined;
 }
 
-/** What the palette needs to know about the screen beneath it. */
 export interface Beneath {
   readonly keys: readonly ShownKey[];
-  /** Whether this window drives a run. */
   readonly isDriving: boolean;
-  /** Whether names and ids are hidden now. */
   readonly hidesNames: boolean;
 }
 

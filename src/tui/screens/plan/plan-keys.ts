@@ -122,7 +122,6 @@ const OPEN: Key = footerKey(
   'open the question, show the instance, or open and close the group',
 );
 
-/** Decisions about the group and the lane under the cursor. */
 function decisionKeys(group: GroupView | undefined, lane: LaneView | undefined): readonly Key[] {
   const noGroup = 'move to a group first';
   const noLane = group === undefined ? noGroup : 'move to an instance first';
@@ -177,7 +176,6 @@ function leaveKey({ outcome, watched }: PlanView): Key {
   );
 }
 
-/** The keys of a list that works without a filter. */
 function movesOf(list: ListState): readonly Key[] {
   return listKeys(list).filter(({ intent }) => intent !== 'filter' && intent !== 'unmark');
 }

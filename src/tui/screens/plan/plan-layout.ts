@@ -98,7 +98,7 @@ function overview(
   }
 }
 
-/** What it does, how much of its time is gone, and who has it; of a plan that is over what comes next. */
+/** What it does, how much time is gone, who has it; what comes next if it is over. */
 function headline(view: PlanView, width: number, look: Look): Line[] {
   const { state, outcome, elapsedSeconds, rtoSeconds, watched } = view;
   const tone = outcome?.tone ?? 'plain';

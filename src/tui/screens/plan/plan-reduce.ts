@@ -205,10 +205,7 @@ function withAnswered(state: PlanState, page: Page, ask: AskView): PlanState {
   return { ...state, page: overviewOf(page, ask), ...(of.is === 'plan' ? { answered: key } : {}) };
 }
 
-/**
- * Back to the overview. The row of what was answered goes, so the cursor moves to the group that asked; the
- * plan asks one thing after the other, so after its question the next one has the cursor.
- */
+/** Back to the overview: the cursor goes to the group that asked, or to the plan's next question. */
 function overviewOf(page: Page, { of }: Pick<AskView, 'of'>): Page {
   if (page.is !== 'overview') return overviewOf(page.back, { of });
   if (page.list.cursor?.startsWith('ask ') !== true) return page;

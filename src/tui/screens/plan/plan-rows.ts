@@ -172,8 +172,7 @@ function stepOf({ steps }: GroupView, { at }: LaneView, width: number): string {
 }
 
 /**
- * For how long a lane is where it is. Of one that is done the time of the day (UTC): a span would be taken
- * for how long it took.
+ * For how long a lane is where it is; if done, the time of day (UTC): a span would look like its duration.
  */
 function ageOf({ is, sinceMs }: LaneView, nowMs: number): string {
   if (sinceMs === undefined) return '';

@@ -137,7 +137,6 @@ export function planScreen(port: PlanPort, options: PlanScreenOptions): LiveScre
   };
 }
 
-/** The screen as pure functions over what is known of the plan. */
 export function planModule(known: PlanKnown): ScreenModule<PlanState, PlanIntent, PlanEffect> {
   return {
     init: FIRST,
@@ -159,10 +158,7 @@ function titleOf({ asks, outcome, watched }: PlanView): string {
   return asks.length === 0 ? plan : `${plan}: ${counted(asks.length, 'question')}`;
 }
 
-/**
- * The cursor stays on its row once a person has moved it, or a question is there: until then the first row
- * has it, which is the first question as soon as there is one.
- */
+/** The cursor stays once a person moved it, or a question is there; until then it is on the first row. */
 function placedPlan(state: PlanState, view: PlanView): PlanState {
   const { page, opened } = state;
   if (page.is !== 'overview' && page.is !== 'ask') return state;
@@ -177,7 +173,7 @@ function placedPlan(state: PlanState, view: PlanView): PlanState {
 
 type Answering = PlanEffect & { readonly type: 'answer' };
 
-/** Gives an answer to everyone who still asks for it, and says what became of it. */
+/** Gives the answer to all who still ask for it, and says what became of it. */
 async function giveAnswer(
   port: PlanPort,
   { ask: key, lanes, act, needs, text }: Answering,

@@ -15,7 +15,6 @@ import type { AppEffect } from '../../live-screen.ts';
 import type { Field } from '../../parts/field.ts';
 import { cursorAt, FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
 
-/** What the screen of a plan knows besides its own state. */
 export interface PlanKnown {
   view(): PlanView;
   /** The newest lines of the run that a lane is at; undefined until they are read. */
@@ -39,7 +38,6 @@ interface Overview {
   readonly list: ListState;
 }
 
-/** A question with its answers and the lanes that ask it. */
 interface AskPage {
   readonly is: 'ask';
   readonly ask: string;
@@ -54,7 +52,6 @@ interface LanePage {
   readonly back: Page;
 }
 
-/** A field for what an answer or a decision still needs. */
 interface TypingPage {
   readonly is: 'typing';
   readonly order: string;
@@ -64,7 +61,6 @@ interface TypingPage {
   readonly back: Page;
 }
 
-/** What the typed text is for. */
 type Typed =
   | { readonly is: 'decision'; readonly decision: Decision }
   | {
@@ -74,7 +70,6 @@ type Typed =
       readonly lanes: readonly AskingLane[];
     };
 
-/** What a key of this screen does outside of it. */
 export type PlanEffect =
   | AppEffect
   | {
@@ -97,7 +92,6 @@ export const FIRST: PlanState = {
   actedMs: Number.NEGATIVE_INFINITY,
 };
 
-/** A row of the overview. */
 export type Row =
   | { readonly is: 'ask'; readonly key: string; readonly ask: AskView }
   | { readonly is: 'group'; readonly key: string; readonly group: GroupView; readonly isOpen: boolean }
@@ -120,10 +114,7 @@ export const rowsOf = memoised(
   ],
 );
 
-/**
- * Whether the lanes of a group are shown before a person has opened or closed it: while it is under way, and
- * after that where something of it went wrong, or the cursor is in it.
- */
+/** Before a person opens or closes a group: while under way, then if a lane is amiss or has the cursor. */
 function isShown({ id, state, lanes }: GroupView, { cursor }: ListState): boolean {
   if (state === 'waiting' || state === 'notRun') return false;
   if (state !== 'done' || cursor?.startsWith(`lane ${id}/`) === true) return true;
@@ -141,7 +132,6 @@ function laneText({ shown, target, state, words, group }: LaneView): string {
 
 export const keysOfRows = memoised((rows: readonly { readonly key: string }[]) => rows.map(({ key }) => key));
 
-/** A row of a question: one of its answers, or a lane that asks it. */
 export type AskRow =
   | { readonly is: 'option'; readonly key: string; readonly option: AskOption }
   | { readonly is: 'asking'; readonly key: string; readonly lane: AskingLane };
@@ -161,7 +151,6 @@ export function answeredLanes({ lanes }: AskView, { marked }: ListState): readon
   return chosen.length === 0 ? lanes : chosen;
 }
 
-/** The row under the cursor of the overview. */
 export function rowHere(view: PlanView, { opened }: PlanState, { list }: Overview): Row | undefined {
   const rows = rowsOf(view, opened, list);
   return rows[cursorAt(list, keysOfRows(rows))];
@@ -194,7 +183,6 @@ export function typedOption(
 
 const ASKED: ReadonlySet<Needs['what']> = new Set(['name', 'text', 'time']);
 
-/** A lane with its group. */
 export function laneAt(
   { groups }: PlanView,
   key: string,

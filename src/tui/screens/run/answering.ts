@@ -10,7 +10,7 @@ import { isPickable, movePicker } from './parts/moment.ts';
 import type { Step, UiState } from './screen-state.ts';
 import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './screen-state.ts';
 
-/** Adds text to the field, in whatever pieces it comes. A line end in it never submits. */
+/** Adds text to the field, in any pieces. A line end in it never submits. */
 export function typeText(state: UiState, raw: string): Step {
   const { question } = state;
   if (question === undefined) return [state];
@@ -134,7 +134,6 @@ function choose(state: UiState, question: QuestionState, option: QuestionOption)
   return send(state, question, { event: option.event, ...about(question) });
 }
 
-/** The id of the follow-up that an answer is about. */
 function about({ opened }: QuestionState): { readonly id?: string } {
   return opened === undefined ? {} : { id: opened };
 }
@@ -183,10 +182,7 @@ function submitWord(state: UiState, question: QuestionState, view: QuestionView 
   return send(state, question, { event: view.event, text });
 }
 
-/**
- * Enter on a typed time only reads it into the picker; the answer is sent by Enter on the picker, so that it
- * is seen before it is given.
- */
+/** Enter on a typed time reads it into the picker; Enter there answers: it is seen before it is given. */
 function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
   const { picker, text, problem: _, ...rest } = question;
   if (picker === undefined) return [state];
@@ -272,13 +268,11 @@ function refuse(state: UiState, question: QuestionState, text: string): Step {
   return [{ ...state, question: { ...question, problem: { text, hints: [] } } }];
 }
 
-/** The changed field, or why the text was not taken. */
 type Entry = Field | { readonly problem: string };
 
 /** Keys and reasons are far shorter: a longer text is a file that was pasted by mistake. */
 const ENTRY_LIMIT = 4096;
 
-/** How many earlier texts the arrow keys recall. */
 const MAX_GIVEN = 20;
 
 /**

@@ -3,11 +3,9 @@ import type { FieldIntent } from '../../parts/field.ts';
 /** What keys act on at the moment, as `modeOf` finds it. */
 export type Mode =
   | 'watch'
-  /** Another process drives the run. */
   | 'looking'
   | 'choice'
   | 'ways'
-  /** A field that answers the question. */
   | 'input'
   /** An input whose window is too small to show the stakes: it takes no text. */
   | 'shut'
@@ -23,7 +21,6 @@ export type Mode =
   /** The whole log over the run, and the field of its filter. */
   | 'log'
   | 'log-filter'
-  /** A step of the rail, over the run. */
   | 'step';
 
 export type Intent =

@@ -112,7 +112,6 @@ const WORDS: Readonly<Record<FieldIntent, readonly [shown: string, description: 
   end: ['Home/End', 'move the cursor to the beginning or to the end of the field'],
 };
 
-/** Editing keys, as in readline and most shells. */
 const EDITING: readonly Binding[] = [
   ...FIELD_KEYS.map(({ intent, keys }): Binding => {
     const [shown, description] = WORDS[intent];

@@ -18,7 +18,6 @@ const ALMOST_ALL: readonly Mode[] = [
   'step',
 ];
 
-/** Keys beside a question: texts, help, the way out. */
 export const AROUND: readonly Binding[] = [
   {
     intent: 'close-fallback',
@@ -192,7 +191,6 @@ function pagingIn(modes: readonly Mode[]): readonly Binding[] {
   ];
 }
 
-/** Keys of the log and of the steps, which lie over the run. */
 export const LOOKING: readonly Binding[] = [
   {
     intent: 'log',
@@ -352,7 +350,6 @@ export const ENDING: readonly Binding[] = [
   },
 ];
 
-/** The only key that acts on a watched run. */
 export const TAKE_OVER: Binding = {
   intent: 'take-over',
   keys: ['t'],

@@ -44,10 +44,7 @@ import { isHere, modeOf } from './ui-state.ts';
 /** Most frames show the same prose as the one before. */
 const drawnProse = memoised(proseLines);
 
-/**
- * Lays out the screen. The question always gets the rows it needs; of the rest, the log shrinks first, then
- * the prose, which scrolls.
- */
+/** The question always gets its rows; of the rest, the log shrinks first, then the prose, which scrolls. */
 export function layOut(state: UiState, size: Size, look: Look): Layout {
   const { columns, rows } = size;
   const { view } = state;
@@ -76,10 +73,7 @@ export function modeIn(state: UiState, size: Size, look: Look): Mode {
   return mode === 'input' && roomNeeded(state, size, look) !== undefined ? 'shut' : mode;
 }
 
-/**
- * The size that the window needs for the current confirmation; undefined if it fits. The stakes are shown
- * whole, or no text is taken.
- */
+/** The size that a confirmation needs; undefined if it fits. No text is taken unless all stakes are shown. */
 function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
   if (isTooSmall(size)) return undefined;
   const { top } = topLines(state, false, size, look);
@@ -143,7 +137,6 @@ function announcedBelow({ view, overlay }: UiState, isCut: boolean, width: numbe
   return isCut && overlay === 'none' ? [BLANK, ...bannerLines(view.banner, width, look)] : [];
 }
 
-/** Which key gives the run's text the whole screen. */
 function larger(state: UiState): string {
   const mode = modeOf(state);
   const key = KEYMAP.find(({ intent, modes }) => intent === 'enlarge' && modes.includes(mode))?.keys[0];
@@ -165,10 +158,7 @@ function overRun(state: UiState, text: readonly Line[], size: Size, height: numb
   return { page, bands: [band(head, width), band(shown, width, room), band(bottom, width)] };
 }
 
-/**
- * The run itself: the prose on top, then the activity or the question, then the log. Announcements and
- * questions that were cut stand in full at the end of the prose.
- */
+/** Prose, activity or question, log. What was cut of announcement and question follows the prose in full. */
 function run(state: UiState, size: Size, free: number, isBannerCut: boolean, look: Look): Layout {
   const { view } = state;
   const { columns } = size;
@@ -352,9 +342,8 @@ function askedBelow(
 }
 
 /**
- * In full, for the end of the text: the announcement if it was cut, and what is said around the question if a
- * row of it is missing from `shown`, the rows drawn on a screen of this `size`. The text has `width` cells a
- * row.
+ * In full, after the text: the announcement if it was cut, and what is around the question if a row of it is
+ * not among `shown`, drawn at `size`. `width`: cells of a row.
  */
 function cutWords(
   { view, question, overlay }: UiState,
@@ -420,7 +409,6 @@ function rankOf(binding: Binding, bindings: readonly Binding[]): number {
 
 const KEY_WIDTH = 12;
 
-/** Explains the keys of this mode and the signs. */
 function helpLines(mode: Mode, width: number, look: Look): Line[] {
   const { glyphs } = look;
   const signs =

@@ -35,9 +35,7 @@ interface RunScreenOptions {
   readonly onSuspend: () => void;
   /** Asks the app to open a screen or to copy a text. */
   readonly onEffect?: ((effect: AppEffect) => void) | undefined;
-  /**
-   * Closes the screen of an ended run and begins what leads on; missing if nothing can be begun from here.
-   */
+  /** Closes an ended run's screen and begins what leads on; missing if nothing can begin from here. */
   readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
 
@@ -159,7 +157,6 @@ function keysOf(mode: Mode, disabledOf: (intent: Intent) => string | undefined):
   );
 }
 
-/** Holds the state of the screen, updates it from the run, and performs its effects. */
 interface Store {
   state(): UiState;
   subscribe(listener: () => void): () => void;
@@ -179,9 +176,7 @@ interface StoreOptions extends Omit<RunScreenOptions, 'onDone'> {
   readonly onClose: () => void;
 }
 
-/**
- * The frame time of the screen: a download that reports every chunk must not cause more updates than that.
- */
+/** The screen's frame time: a download that reports every chunk must not cause more updates. */
 const LOOK_MS = 66;
 const TICK_MS = 1000;
 
@@ -282,10 +277,7 @@ function createStore(port: RunPort, options: StoreOptions): Store {
   };
 }
 
-/**
- * A failure to write the fallback script is shown in its place, because the script is needed when little else
- * works.
- */
+/** A failure is shown in its place, because the script is needed when little else works. */
 function fallbackOf(port: RunPort): string {
   try {
     return port.fallback();

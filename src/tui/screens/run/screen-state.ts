@@ -77,7 +77,6 @@ export type Action =
       readonly now: number;
     };
 
-/** What an action causes outside of the state. */
 export type Effect =
   /** `lead` follows once the answer has ended the run. */
   | { readonly type: 'answer'; readonly answer: Answer; readonly lead?: AppEffect }
@@ -96,7 +95,6 @@ export type Effect =
 
 export type Step = readonly [UiState, Effect?];
 
-/** What the operator has entered for the question on the screen. */
 export interface QuestionState {
   /** Which question this belongs to, as `questionKey` identifies it. */
   readonly key: string;
@@ -106,7 +104,6 @@ export interface QuestionState {
   readonly option?: QuestionOption;
   /** Content of the field. If it is a secret, it must not be drawn. */
   readonly text: string;
-  /** Cursor position; see `Field`. */
   readonly cursor: number;
   /** Index of the recalled text, 0 being the newest; undefined for new text. */
   readonly recalled?: number;
@@ -144,10 +141,7 @@ export type Row =
   | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
   | { readonly kind: 'option'; readonly option: QuestionOption };
 
-/**
- * The rows that the cursor can stand on: the field or the open follow-ups, then the options. An opened
- * follow-up has only its ways.
- */
+/** Where the cursor can stand: the field or open follow-ups, then options; or an opened follow-up's ways. */
 export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
   const options = question.options.map((option): Row => ({ kind: 'option', option }));
   if (question.kind === 'choice') return options;
@@ -158,7 +152,6 @@ export function rowsOf(question: QuestionView, opened?: string): readonly Row[] 
   return [...question.open.map((followUp): Row => ({ kind: 'followUp', followUp })), ...options];
 }
 
-/** The follow-up whose ways are shown, if any. */
 export function openedOf(question: QuestionView | undefined, opened: string | undefined) {
   if (question?.kind !== 'followUps' || opened === undefined) return undefined;
   return question.open.find(({ id }) => id === opened);
@@ -177,7 +170,6 @@ export function freshQuestion(question: QuestionView): QuestionState {
   return { ...state, picker: { at: msOf(question.suggested), unit: 'minute' } };
 }
 
-/** What keys do to a question: type text, move a moment, close a follow-up, or choose. */
 export function inputOf(
   question: QuestionView,
   state: QuestionState,
@@ -189,10 +181,7 @@ export function inputOf(
   return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
 }
 
-/**
- * The commands that can be copied now, one a line: those of the follow-up under the cursor or opened, or the
- * first one about a failure.
- */
+/** The commands to copy, one a line: of the follow-up under the cursor or opened, or a failure's first. */
 export function commandsAt(
   question: QuestionView | undefined,
   state: QuestionState | undefined,
@@ -221,9 +210,7 @@ export function wayAt({
   return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
 }
 
-/**
- * The view without the recoveries that a key would begin, for where none can be begun: their commands stay.
- */
+/** For where no recovery can be begun: the view without the keys for it. The commands stay. */
 export function withoutRecoveries(view: RunView): RunView {
   const { question, outcome } = view;
   const isAway = ({ leadsTo }: WayOn) => leadsTo?.kind === 'recover';
@@ -251,11 +238,9 @@ export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
 export const FIRST_REPEAT_MS = 700;
 
 /**
- * Whether a key was meant for what is shown: nothing new appeared and no other key was pressed for `QUIET_MS`
- * before it, and it is not the first repeat of the key that led here. A key that is held down never gets
- * through, because each repeat restarts the wait. A key may sit in a buffer before it is read. So the wait
- * counts from when the previous key was read to the earliest time at which this one can have been pressed: it
- * is underestimated, never overestimated.
+ * Nothing new and no other key for `QUIET_MS` before it, and not the first repeat of the key that led here. A
+ * held key never gets through: each repeat restarts the wait. Keys may be buffered, so the wait counts from
+ * reading the previous key to the earliest time at which this one was pressed: never overestimated.
  */
 export function isMeant({ quietSince, before }: Keyboard, read: KeyRead): boolean {
   if (quietSince === undefined) return true;

@@ -102,7 +102,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
   }
 }
 
-/** Whether an intent answers nothing, so that it works without a wait. */
+/** Answers nothing, so it needs no wait. */
 function isLooking(mode: Mode, intent: Intent): boolean {
   return mode === 'watch' || mode === 'log-filter' || LOOKS.has(intent);
 }
@@ -326,7 +326,6 @@ function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
   return { ...state, overlay: 'step', stepRow, scroll: 0 };
 }
 
-/** Whether this is the run's current step. */
 export function isHere({ state }: Pick<RailStep, 'state'>): boolean {
   return state === 'current' || state === 'failed';
 }

@@ -148,7 +148,6 @@ const RESULT_TOKENS: Readonly<Record<NonNullable<RunRow['result']>, Token>> = {
   abandoned: 'status.warn',
 };
 
-/** What the selected row may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
   const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt, by } = run;

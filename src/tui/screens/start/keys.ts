@@ -64,7 +64,6 @@ export function shownRows(
   return { rows, list: { ...list, cursor: first?.key } };
 }
 
-/** The row that Enter would choose. */
 export function chosenRow(state: State, around: Pick<Around, 'facts'>): Choice | undefined {
   const { rows, list } = shownRows(state, around);
   return rows[

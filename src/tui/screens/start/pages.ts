@@ -38,7 +38,6 @@ import {
   typedMoment,
 } from './state.ts';
 
-/** The body: the steps so far, the question, and its possible answers. */
 export function layOut(state: State, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const head = [...railLines(state, around, look), ...headLines(state, columns, rows, look)];
@@ -77,7 +76,6 @@ function headLines({ step }: State, width: number, rows: number, look: Look): re
   );
 }
 
-/** Width of the details beside a table. */
 const ASIDE = 46;
 
 function choosing(state: State, around: Around, table: ChoiceTable, size: Size, look: Look): Layout {
@@ -129,7 +127,6 @@ function detailLines(state: State, around: Around, width: number, look: Look): r
   });
 }
 
-/** Why several rows cannot be chosen. */
 function causeLines({ cause }: ChoiceTable, width: number, look: Look): readonly Line[] {
   if (cause === undefined) return [];
   return wrapLine([span(`${look.glyphs.failed} ${cause}`, 'status.bad')], width, 2).slice(0, 3);
@@ -251,7 +248,6 @@ function shortTime(at: string, now: Date): string {
   return said.startsWith(today) ? said.slice(today.length) : said;
 }
 
-/** The page that asks when it happened. */
 function incidentLines(state: State, around: Around, { columns }: Size, look: Look): readonly Line[] {
   const isEmpty = state.field.text.trim() === '';
   const read = typedMoment(state, around);
@@ -293,7 +289,6 @@ function readLines(time: string, around: Around, width: number, look: Look): rea
   ].map((line) => cutLine(line, width, look));
 }
 
-/** The page that asks for the moment to restore. */
 function pickingLines(state: State, around: Around, { columns, rows }: Size, look: Look): readonly Line[] {
   const question = momentQuestion(state, around);
   if (question === undefined) {

@@ -19,7 +19,6 @@ import { planChoices } from './plan-rows.ts';
 import { chosenSituation, knownInstances, listOf, type State } from './state.ts';
 
 export interface Choice {
-  /** The answer that choosing it gives. */
   readonly key: string;
   /** The text that the filter searches. */
   readonly text: string;
@@ -35,7 +34,6 @@ interface Detail {
   readonly tone: 'plain' | 'warn' | 'bad';
 }
 
-/** A step that is answered by choosing a row. */
 export interface ChoiceTable {
   readonly columns: readonly Column<Choice>[];
   readonly rows: readonly Choice[];
@@ -45,7 +43,6 @@ export interface ChoiceTable {
   readonly cause?: string | undefined;
 }
 
-/** The row that leaves the choice to the run. */
 export const LEFT_TO_RUN = 'left-to-run';
 
 /** The rows of a step; undefined if the step is answered by typing. */
@@ -120,7 +117,6 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
   return { columns: SITUATION_COLUMNS, rows: [...first, ...rows, ...last], empty: '', cause };
 }
 
-/** Cautions about a situation on an instance that is already known. */
 function cautionsOf(
   situation: Situation,
   instance: string | undefined,

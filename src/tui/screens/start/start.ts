@@ -67,9 +67,7 @@ function badge({ answers: { instance, target } }: State, around: Around): Badge 
   return badgeOf(changed.length === 0 ? home : changed);
 }
 
-/**
- * Records the selected row when it is drawn, so that Enter chooses what was seen even if the list changes.
- */
+/** The selected row is fixed when drawn: Enter chooses what was seen even if the list changes. */
 function shown(state: State, around: Around): State {
   const choice = chosenRow(state, around);
   if (choice === undefined || choice.disabled !== undefined) return state;

@@ -25,7 +25,6 @@ export interface Answers {
   readonly moment?: string | null;
 }
 
-/** An earlier step, for going back to it. */
 interface Past {
   readonly step: StartStep;
   readonly answers: Answers;
@@ -60,7 +59,6 @@ export function openedState(given: Answers, nowMs: number): State {
   };
 }
 
-/** What each step starts with. */
 const UNTOUCHED = { list: FRESH_LIST, field: EMPTY_FIELD, scroll: 0 } as const;
 
 export function stepsFor({ situation }: Answers): readonly StartStep[] {
@@ -132,10 +130,7 @@ export function wishOf({ answers }: Pick<State, 'answers'>): StartWish | undefin
 
 /** The suggested restore point lies this long before the mistake. */
 const BEFORE_INCIDENT_MS = 60_000;
-/**
- * Without a known time of the mistake, it lies this long before the newest moment, because restoring to now
- * restores nothing.
- */
+/** Without a known time of the mistake: before the newest moment, as restoring to now restores nothing. */
 const BEFORE_LATEST_MS = 3_600_000;
 
 /** The step as a picker question; undefined until the range is known. */
@@ -173,7 +168,6 @@ export function noWindowOf(state: State, around: Pick<Around, 'facts'>): string 
   return fact.last?.value.noWindow;
 }
 
-/** How the typed text is read. */
 export function typedMoment(
   { field }: Pick<State, 'field'>,
   { facts }: Pick<Around, 'facts'>,
@@ -192,7 +186,6 @@ export function momentProblem(typed: TypedMoment | undefined, question?: TimeQue
   return `${formatUtc(at)} cannot be reached: from ${formatUtc(earliest)} to ${formatUtc(latest)}`;
 }
 
-/** The known backups of the chosen instance. */
 export function listOf({ answers }: Pick<State, 'answers'>, { facts }: Pick<Around, 'facts'>) {
   return facts.get('backups', answers.instance ?? '');
 }

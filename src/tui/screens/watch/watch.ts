@@ -6,10 +6,7 @@ import type { ModuleScreenOptions, OpenScreen } from '../../module-screen.ts';
 import { noticeScreen } from '../notice/notice.ts';
 import { runScreen } from '../run/run-screen.ts';
 
-/**
- * Watches a run that another process drives. Reads the run while the screen has listeners; other screens may
- * cover it.
- */
+/** Watches another process's run. Reads it while the screen has listeners; others may cover it. */
 export function watchScreen(request: ScreenRequest & { readonly name: 'watch' }): OpenScreen {
   return (options) => {
     const listeners = new Set<() => void>();

@@ -5,10 +5,7 @@ import { cutLine, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../.
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 
-/**
- * One row of the list: what has to be done to what, by when and by whom, in columns. If width is short, the
- * action is cut first, and its verb last.
- */
+/** What has to be done to what, by when, by whom. A narrow row loses the action first, the verb last. */
 export function followUpRow(
   followUp: FollowUpView,
   focused: boolean,

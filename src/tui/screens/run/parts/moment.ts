@@ -9,9 +9,8 @@ import type { Intent } from '../key-binding.ts';
 import { type Picker, type QuestionState, UNITS } from '../screen-state.ts';
 
 /**
- * The picker in at most `room` rows: the moment in both zones, what choosing it costs, its place in the
- * range, the unit of the arrows, and the typed text (`field`). If rows are scarce, the moment itself goes
- * last.
+ * At most `room` rows: the moment in both zones, its cost, its place in the range, the arrows' unit, and the
+ * typed text (`field`). Short of rows, the moment goes last.
  */
 export function momentLines(
   question: TimeQuestion,
@@ -95,9 +94,7 @@ function costOf(at: number, latest: number, now: number): string {
   return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
 }
 
-/**
- * The range with backups, incident and moment; where two fall on one cell, the later in this order is drawn.
- */
+/** The range with backups, incident and moment; of two on one cell, the later in this order is drawn. */
 function barLine(at: number, question: TimeQuestion, width: number, look: Look): Line {
   const { wall, rule, full } = look.glyphs;
   const { earliest, latest } = edgesOf(question);
@@ -173,10 +170,7 @@ function unitLine(unit: Picker['unit']): Line {
   return [span('  arrows move it by', 'text.dim'), ...names];
 }
 
-/**
- * A time such as `14:32:05` in three rows of plain characters; anything else is left blank. All rows have the
- * same width.
- */
+/** A time such as `14:32:05` in three rows of the same width; other characters are left blank. */
 function largeDigits(text: string): readonly [string, string, string] {
   const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
   const row = (at: 0 | 1 | 2) => forms.map((form) => form[at]).join(' ');

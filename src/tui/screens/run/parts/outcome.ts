@@ -22,7 +22,6 @@ export function endedIn({ view, overlay }: UiState): Ended | undefined {
   return outcome === undefined || overlay !== 'none' ? undefined : { ...view, outcome };
 }
 
-/** The outcome of a run, beside the steps that led to it. */
 export function finished(view: Ended, scroll: number, columns: number, height: number, look: Look): Layout {
   const isBeside = columns >= BESIDE && view.rail.length > 0 && view.rail.length <= height;
   const railCells = isBeside ? railWidth(view.rail, roomyRail(columns)) : 0;
@@ -130,7 +129,6 @@ function followUpLines({ followUps }: RunView, width: number, look: Look): Line[
   ];
 }
 
-/** Where the record is, how to get the report, and what anchors it. */
 function proofLines({ runId }: RunView, { report, anchor }: OutcomeView, width: number, look: Look): Line[] {
   const rows = (...facts: (readonly [label: string, value: string])[]) => {
     const plain = facts.map(([label, value]) => ({
@@ -211,7 +209,6 @@ function elapsed(seconds: number, limit: number | undefined): string {
   return formatElapsed(limit !== undefined && seconds > limit ? Math.ceil(seconds) : seconds);
 }
 
-/** Column width of the names. */
 const NAME = 9;
 const MAX = 40;
 

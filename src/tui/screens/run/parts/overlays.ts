@@ -8,10 +8,7 @@ import { BLANK, type Line, type Look, type Span, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 import { stepWords } from './progress.ts';
 
-/**
- * The end of the log under a rule, which `height` includes. Entries are shown whole, except that the oldest
- * one, and one larger than the room, may lose rows.
- */
+/** The end of the log under a rule, which `height` includes. Only the oldest or a too large entry is cut. */
 export function logLines(log: readonly LogLine[], width: number, height: number, look: Look): Line[] {
   if (height < 2 || log.length === 0) return [];
   const room = height - 1;
@@ -29,7 +26,7 @@ export function wholeRows(log: readonly LogLine[], width: number, look: Look): L
     if (lineWidth(whole) <= width) return [whole];
     const [at, sign, text] = whole;
     const lead = lineWidth([at, sign]);
-    // A time that cannot be read is shown as it is, and may be long.
+    // An unreadable time is shown as it is, and may be long.
     if (lead > width / 2) return wrapLine(whole, width, 2);
     return wrapLine([text], width - lead).map(
       (row, index): Line => (index === 0 ? [at, sign, ...row] : [span(' '.repeat(lead)), ...row]),
@@ -61,7 +58,6 @@ export function logHead(
   return filter.text === '' ? [rule] : [rule, ...[[span('/', 'text.dim'), span(filter.text, 'text.strong')]]];
 }
 
-/** The entries that contain the filter's text. */
 export function logRows(log: readonly LogLine[], filter: Field, width: number, look: Look): Line[] {
   const found = filtered(log, filter);
   return found.length === 0 ? [[span('  no entry fits', 'text.dim')]] : wholeRows(found, width, look);
@@ -99,9 +95,8 @@ export function stepLines({ rail, log }: RunView, row: number, width: number, lo
 const MAX = 2000;
 
 /**
- * The fallback script as it is on disk: comments dim, commands bright. Wrapped rows continue as a comment or
- * as a command would, so that a copy from the screen still runs. The title says whether a question waits
- * below.
+ * As on disk: comments dim, commands bright. Wrapped rows continue as comment or command, so that a copy from
+ * the screen runs. The title says if a question waits below.
  */
 export function fallbackLines(
   fallback: string | undefined,
@@ -141,8 +136,7 @@ function commentLines(row: string, width: number): Line[] {
 export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
 /**
- * The leave dialogue. It says that leaving does no harm, or that only this terminal can continue the run.
- * `lead` is the dialogue that stops the run for another one.
+ * Says that leaving does no harm, or that only this terminal can continue. `lead`: stops the run for another.
  */
 export function leaveLines(
   { runId, instance, gone }: Pick<RunView, 'runId' | 'instance' | 'gone'>,

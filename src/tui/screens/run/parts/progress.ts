@@ -30,7 +30,6 @@ export function railWidth(rail: readonly RailStep[], most: number): number {
   return Math.min(most, Math.max(16, ...rail.map((step) => lineWidth([span(step.title)]) + 2)));
 }
 
-/** The widest column on a screen that has room for it. */
 export function roomyRail(columns: number): number {
   return Math.max(34, Math.floor(columns / 4));
 }

@@ -14,10 +14,9 @@ import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
 
 /**
- * The question, its rows and what was typed, in at most `limit` rows. If they are scarce, hints are dropped
- * first (except the one under the cursor), then rows far from the cursor, then the end of the prompt. The
- * picker of a moment and the details of a follow-up take the rows that are left. `now` is the run's clock in
- * milliseconds; `needed` is the window size that a confirmation lacks.
+ * In at most `limit` rows. Hints are dropped first (not the one under the cursor), then rows far from the
+ * cursor, then the end of the prompt. A moment's picker and a follow-up's details take the rows that are
+ * left. `now`: the run's clock in milliseconds; `needed`: the window size that a confirmation lacks.
  */
 export function questionLines(
   question: QuestionView,
@@ -76,10 +75,7 @@ export function questionLines(
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
 
-/**
- * The rows that a confirmation needs at least: its rule, the first row of the prompt, the stakes, the name,
- * the field, and one row for a complaint. 0 for any other question.
- */
+/** The least rows of a confirmation: rule, first of the prompt, stakes, name, field, complaint. Else 0. */
 export function leastRows(
   question: QuestionView,
   state: QuestionState,
@@ -228,10 +224,7 @@ function remark(option: QuestionOption): Line {
   return option.recommended && option.disabled === undefined ? [span('  (recommended)', 'text.dim')] : [];
 }
 
-/**
- * The rows around the focused one: whole rows first, then as many lines as fit. If two lines can be spared,
- * they count the rows that are left out above and below.
- */
+/** Whole rows around the focused one, then lines as they fit; two spare lines count those left out. */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
   const least = groups[at]?.length ?? 0;
   const counts = room >= least + 3;
@@ -280,7 +273,7 @@ type TypedName = QuestionView & { readonly kind: 'typed-name' };
 /** The longest label and two blanks. */
 const NAME_WIDTH = 13;
 
-/** What is always drawn right above the name field: stakes, approval, and the name to type. */
+/** Always drawn right above the name field: stakes, approval, and the name to type. */
 function aboveName(
   question: TypedName,
   state: Pick<QuestionState, 'breakGlass'>,
