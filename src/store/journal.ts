@@ -243,10 +243,7 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/**
- * "Look at this run", not before `at`. Delivering it zero, one or five times changes only the timing: the
- * truth is in the entries.
- */
+/** "Look at this run", not before `at`. How often it is delivered changes only the timing. */
 export interface Wake {
   readonly run: string;
   readonly at?: Date;

@@ -145,10 +145,7 @@ function parseArmed(line: string): readonly ArmedCall[] {
 /** The specification asks for room for 16 signatures of up to 5 kB each. */
 export const MAX_NOTE_BYTES = 128 * 1024;
 
-/**
- * Signs with an ed25519 key, given its public half as 32 bytes. The text must end in a line feed; the name
- * has no space and no plus.
- */
+/** The text must end in a line feed; the name has no space and no plus. `publicKey`: the 32 bytes. */
 export function signNote(text: string, name: string, privateKey: KeyObject, publicKey: Buffer): string {
   const signature = sign(null, Buffer.from(text), privateKey);
   const line = Buffer.concat([keyId(name, publicKey), signature]).toString('base64');

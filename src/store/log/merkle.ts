@@ -270,10 +270,7 @@ interface Shown {
   readonly sizes: readonly number[];
 }
 
-/**
- * The proof's hashes, hex, in order, from the fewest audit paths that contain them all. Rejects like the log
- * if nodes are missing.
- */
+/** Hex, in order, from the fewest audit paths with them all. Rejects like the log if nodes are missing. */
 export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'rootAt'>, shown: Shown) {
   const known = new Map<string, string>();
   const learn = (ranges: readonly Range[], hashes: readonly string[]) => {
@@ -291,8 +288,7 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
     const [first, end] = range;
     if (end - first === 1 && isShown.has(first)) continue;
     while ((leaves[next] ?? end) < first) next += 1;
-    // Its sibling holds a shown leaf, the last one before it or the first one after it, whose path has this
-    // range.
+    // Its sibling holds the last shown leaf before it or the first one after it, whose path has this range.
     for (const beside of [leaves[next], leaves[next - 1]])
       if (!known.has(keyOf(range)) && beside !== undefined)
         learn(inclusionRanges(beside, shown.size), await log.inclusion(beside, shown.size));

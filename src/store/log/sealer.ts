@@ -75,8 +75,7 @@ export function createSealer(
       if (isRequired(place)) throw problem;
       return onProblem(problem);
     }
-    // Another process may have written there since: of this store, which then has the entry too, or of a
-    // copy.
+    // Another process may have written there since: of this store, which then has the entry, or of a copy.
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();

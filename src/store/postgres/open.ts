@@ -86,8 +86,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
   const ready = async () => {
     await reading.meet();
-    // A store altered with a database tool still opens: for reading, and to report damage at the first
-    // append.
+    // A store altered with a database tool still opens for reading; the first append reports the damage.
     await writer.assignLeafIndexes().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), patience);

@@ -214,8 +214,7 @@ export async function selectKept(
   const put = (value: unknown) => `$${values.push(value)}`;
   const where = ['projection = $1', 'version = $2'];
   if (group !== undefined) where.push(`grp = ${put(group)}`);
-  // Only a range of the primary key: the planner must not walk an index by `sort`, since a look-up must not
-  // read every row.
+  // A range of the primary key: the planner must not walk an index by `sort` and read every row.
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
   if (keys !== undefined) where.push(`key = any (${put(keys.map(storable))}::text[])`);

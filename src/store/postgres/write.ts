@@ -144,10 +144,7 @@ const WRITE_ONE = writing({
   order: '',
 });
 
-/**
- * Commits all rows or none. They are not in the log until they have leaves. Rejects with `journal.moved` if
- * the log continues in another store.
- */
+/** All rows or none; they enter the log with their leaves. Rejects with `journal.moved` for a moved store. */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched, wakes } = append;
   const isNoted = rows.some(({ stream, type }) => stream === LOG_STREAM && type === CLOCK_MOVED);

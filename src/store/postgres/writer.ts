@@ -347,10 +347,7 @@ interface ReadBackOptions {
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
 }
 
-/**
- * Each acknowledged entry has its leaf, and the newest head, signed by a key of the log, covers it. Rejects
- * with `journal.damaged` otherwise.
- */
+/** Each entry has its leaf under the newest head, signed by a key of the log; else `journal.damaged`. */
 async function readBack(
   session: Session,
   entries: readonly Entry[],
