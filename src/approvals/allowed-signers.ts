@@ -3,7 +3,7 @@ import { fingerprintOfBlob, NAMESPACE } from './ssh-signature.ts';
 
 /** Longer lines are not stored: no person would read them. */
 const LINE_LIMIT = 8192;
-/** How many lines of one key are examined, since each is tried separately. */
+/** Each line of a key is tried separately. */
 const LINES_LIMIT = 32;
 
 const KEY_LIST = Buffer.from('SSHKRL\n\0');
@@ -26,8 +26,8 @@ export function withoutMark(bytes: Buffer): Buffer {
 }
 
 /**
- * The lines of an allowed-signers file (ssh-keygen(1)) that may concern a public key, without line ends. For
- * a certificate these are the lines of authorities.
+ * The lines of an allowed-signers file (ssh-keygen(1)) that may concern a public key, without line ends; for
+ * a certificate, those of authorities.
  */
 export function linesOfKey(allowed: string, publicKey: string): readonly string[] {
   const [type = '', blob = ''] = publicKey.split(' ');
@@ -39,7 +39,7 @@ export function linesOfKey(allowed: string, publicKey: string): readonly string[
 }
 
 /**
- * Every name that such a file lists a key under, for any purpose; also for a certificate's key. `key` is
+ * Every name that the file lists a key under, for any purpose; also for a certificate's key. `key` is
  * `SHA256:...`, as printed by `ssh-keygen -l`.
  */
 export function namesOfKey(allowed: string, key: string): readonly string[] {
@@ -68,7 +68,6 @@ export function namesIn(line: string): readonly string[] {
   return (quoted ?? bare).split(',').filter((name) => name !== '');
 }
 
-/** A line of an allowed-signers file whose key may approve. */
 export interface Signer {
   readonly names: readonly string[];
   /** It allows the certificates of a key, not the key. */
@@ -76,7 +75,7 @@ export interface Signer {
   /** `ssh-ed25519` or another, and the public key in base64. */
   readonly type: string;
   readonly blob: string;
-  /** From when on the line counts (`valid-after`), in milliseconds since 1970; undefined for ever. */
+  /** From when the line counts (`valid-after`), in milliseconds since 1970; undefined: always. */
   readonly sinceMs: number | undefined;
 }
 
@@ -95,7 +94,6 @@ export function isAmong(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matches(pattern, name));
 }
 
-/** A line of an allowed-signers file that a person should look at. */
 interface SignersFinding {
   /** Counted from one. */
   readonly line: number;
@@ -105,8 +103,8 @@ interface SignersFinding {
 
 /**
  * Unintended effects of the lines of an allowed-signers file (ssh-keygen(1)): keys for any purpose, patterns,
- * authorities without an end, and expired lines. `canApprove` says whether at least one line could approve at
- * `now`. Pure; lines that ssh-keygen would not read are ignored.
+ * authorities without an end, and expired lines. `canApprove`: at least one line could approve at `now`.
+ * Ignores lines that ssh-keygen would not read. Pure.
  */
 export function evaluateSigners(
   text: string,
@@ -136,7 +134,7 @@ interface SignersEntry {
 function evaluate(entry: SignersEntry, now: Date): { says: readonly string[]; canApprove: boolean } {
   const { names, isAuthority, namespaces, validAfter, validBefore } = entry;
   const isForAll = namespaces === undefined || namespaces.some(matchesAny);
-  // A line only for other purposes intentionally approves nothing.
+  // A line that is only for other purposes approves nothing, as intended.
   if (!isForAll && !namespaces.some((pattern) => matches(pattern, NAMESPACE)))
     return { says: [], canApprove: false };
   if (hasPassed(validBefore, now))
@@ -196,16 +194,13 @@ function matches(pattern: string, text: string): boolean {
   return new RegExp(`^${source}$`).test(text);
 }
 
-/**
- * A time as written in such files: `20261121`, `202611210300` or with seconds, in this machine's zone unless
- * a `Z` follows.
- */
+/** `text` is `20261121`, `202611210300` or with seconds, in this machine's zone unless a `Z` follows. */
 function hasPassed(text: string | undefined, now: Date): boolean {
   const ms = timeOf(text);
   return ms !== undefined && ms <= now.getTime();
 }
 
-/** Milliseconds since 1970; undefined for what is no such time. */
+/** Milliseconds since 1970; undefined if it is not such a time. */
 function timeOf(text: string | undefined): number | undefined {
   const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/i.exec(text ?? '');
   if (found === null) return undefined;

@@ -16,7 +16,7 @@ export interface ApprovalPaths {
   readonly withdrawn: string;
 }
 
-/** Paths below a home; creates nothing. */
+/** Creates nothing. */
 export function approvalPaths(home: string, run: string, challenge: string): ApprovalPaths {
   if (!/^[A-Za-z0-9-]+$/.test(run) || !/^[0-9a-f]{16}$/.test(challenge))
     throw new Error('a run and a challenge have names that fit into a path');
@@ -24,17 +24,13 @@ export function approvalPaths(home: string, run: string, challenge: string): App
   return { challenge: path, signature: `${path}.sig`, withdrawn: `${path}.withdrawn` };
 }
 
-/**
- * Writes the challenge for people to take away: mode 0600 in a folder of mode 0700. Throws errors of the
- * disk.
- */
+/** Writes a challenge for people to take along: mode 0600, folder 0700. Throws errors of the disk. */
 export function writeChallenge(path: string, text: string): void {
   makeFolderInside(homeOf(path), dirname(path));
   dropLink(path);
   writeFileAtomic.sync(path, text, { mode: 0o600 });
 }
 
-/** The home of a file of `approvalPaths`. */
 function homeOf(path: string): string {
   return dirname(dirname(dirname(path)));
 }
@@ -46,10 +42,7 @@ export async function writeBeside(path: string, text: string): Promise<void> {
   await writeFileAtomic(path, text, { mode: 0o600 });
 }
 
-/**
- * The text of a small file; undefined if there is none. Throws `approval.refused` for anything else at the
- * path.
- */
+/** Undefined if there is no file. Throws `approval.refused` for anything else that cannot be read. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readPlainFile(path, MAX_CHALLENGE_BYTES).toString('utf8');

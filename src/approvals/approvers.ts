@@ -8,21 +8,19 @@ import { isAmong, isKeyList, type Signer, signerLines, signersIn, withoutMark } 
 import { fingerprintOfBlob, sshKeygen } from './ssh-signature.ts';
 import { readSigners, type Signers } from './verify-signature.ts';
 
-/** A person who may approve now. */
 export interface Approver {
-  /** Every name that the allowed-signers file has for them, on lines that count now. */
+  /** From the lines of the allowed-signers file that count now. */
   readonly names: readonly string[];
   /**
-   * When it was last shown that they have their key: by an approval on record that it signed, or by the
-   * `valid-after` of its line, which is written when the key is listed. RFC 3339; undefined if it never was.
+   * When they last showed that they have their key: by an approval on record, or by the `valid-after` of its
+   * line, which is written when the key is listed. RFC 3339; undefined: never.
    */
   readonly shownAt?: string | undefined;
 }
 
 /**
- * Everybody who may approve at `now` by the files of the config, each once, whatever number of keys or
- * lines they have; `signed` are the approvals on record. Rejects with `approval.unchecked` if a file cannot
- * be read.
+ * Every person who may approve at `now` by the config's files, once however many keys or lines they have;
+ * `signed` are the approvals on record. Rejects with `approval.unchecked` if a file cannot be read.
  */
 export async function readApprovers(
   { allowedSigners, revoked }: Pick<Signers, 'allowedSigners' | 'revoked'>,
@@ -38,7 +36,7 @@ export async function readApprovers(
   );
 }
 
-/** The people behind these lines: lines that share a name or a key are of one person. Pure. */
+/** Lines that share a name or a key are of one person. Pure. */
 function approversOf(lines: readonly Signer[], signed: readonly Signed[]): readonly Approver[] {
   const people: (readonly Signer[])[] = [];
   for (const line of lines) {
@@ -55,7 +53,7 @@ function approversOf(lines: readonly Signer[], signed: readonly Signed[]): reado
   });
 }
 
-/** An authority signs for many people, so that its key joins nobody. */
+/** An authority signs for many people, so its key does not make two lines one person. */
 function isSamePerson(one: Signer, other: Signer): boolean {
   if (one.names.some((name) => other.names.includes(name))) return true;
   return !one.isAuthority && !other.isAuthority && one.blob === other.blob;
@@ -64,7 +62,7 @@ function isSamePerson(one: Signer, other: Signer): boolean {
 function shownTimes(line: Signer, signed: readonly Signed[]): readonly number[] {
   const key = fingerprintOfBlob(line.blob);
   const ofLine = signed.filter((one) =>
-    // On record is the key in a certificate, not that of its authority.
+    // The record has the key in a certificate, not that of its authority.
     line.isAuthority ? isAmong(line.names, one.approver) : one.key === key,
   );
   return [...ofLine.map(({ at }) => msOf(at)), ...(line.sinceMs === undefined ? [] : [line.sinceMs])];
@@ -86,7 +84,7 @@ async function revokedAmong(lines: readonly Signer[], path: string): Promise<rea
     for (const [at, line] of lines.entries()) {
       const file = join(folder, `key-${at}`);
       await writeFile(file, `${line.type} ${line.blob}\n`, { mode: 0o600 });
-      // It ends with another code than 0 for a key that is revoked, and for one that it cannot read.
+      // Exit code 0 means not revoked; a key that it cannot read is treated as revoked.
       if ((await sshKeygen(['-Q', '-f', list, file], '')).code !== 0) gone.push(line);
     }
     return gone;

@@ -5,13 +5,13 @@ import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 
 /**
- * What a second person is asked to agree to: a plan, and when it was asked for. Every text is printable ASCII
- * on one line; `challengeText` makes it so.
+ * What a second person is asked to agree to: a plan, and when it was asked for. `challengeText` makes every
+ * text printable ASCII on one line.
  */
 export interface Challenge extends Omit<Plan, 'version' | 'event'> {
   /** Id and version. */
   readonly runbook: string;
-  /** The last entry of the run's journal before this was asked: no two challenges of a run are alike. */
+  /** The last entry of the run's journal before the request: no two challenges of a run are alike. */
   readonly entry: string;
   readonly requester: string;
   /** RFC 3339, UTC. */
@@ -44,13 +44,10 @@ const NAMES = [
 const LISTS = { fact: 'facts', override: 'overrides', call: 'calls' } as const;
 const LINE_LIMIT = 400;
 const LIST_LIMIT = 60;
-/** Bytes. Longer than any challenge created here. */
+/** Bytes, above any challenge created here. */
 export const MAX_CHALLENGE_BYTES = 128 * 1024;
 
-/**
- * The challenge as the text that is signed, byte for byte: printable ASCII, one item a line, ending in a line
- * feed.
- */
+/** The text that is signed, byte for byte: printable ASCII, one item a line, ending in a line feed. */
 export function challengeText(challenge: Challenge): string {
   const lines = NAMES.map((name) => `${name}: ${plain(challenge[name])}`);
   const lists = Object.entries(LISTS).flatMap(([word, list]) =>
@@ -60,8 +57,8 @@ export function challengeText(challenge: Challenge): string {
 }
 
 /**
- * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes,
- * so that a signed text cannot contain anything that is not shown.
+ * Throws `approval.unreadable` for anything but exactly what `challengeText` writes, so that a signed text
+ * cannot contain anything that is not shown.
  */
 export function parseChallenge(text: string): Challenge {
   if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');
@@ -84,9 +81,7 @@ export function parseChallenge(text: string): Challenge {
   return challenge;
 }
 
-/**
- * Invisible changes that mail and editors make to a text, in words; empty for a text that is not a request.
- */
+/** Invisible changes that mail and editors make, in words; none for a text that is not a request. */
 function changesIn(text: string): readonly string[] {
   const [, mark = '', rest = ''] = /^(\ufeff|\u00ef\u00bb\u00bf)?(.*)$/s.exec(text) ?? [];
   if (/^(?:\u00ff\u00fel\0|\u00fe\u00ff\0l)/.test(text)) return ['it is UTF-16 now'];
@@ -107,7 +102,7 @@ export function changedCopies(text: string): readonly { readonly text: string; r
   return copies.filter((one) => one !== text).map((one) => ({ text: one, how: changesIn(one).join(', ') }));
 }
 
-/** Names a challenge: the first 16 hex digits of the SHA-256 of its text. */
+/** The first 16 hex digits of the SHA-256 of the text. */
 export function challengeId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
@@ -134,23 +129,21 @@ function unreadable(why: string): LifeboatError {
   });
 }
 
-/**
- * The subject of an approval: the same plan has the same hash, and any difference needs a separate approval.
- */
+/** The subject of an approval. Equal plans have equal hashes; any difference needs its own approval. */
 export interface Plan {
   readonly run: string;
   readonly runbook: string;
   readonly version: string;
   readonly mode: string;
   readonly state: string;
-  /** The question of the confirmation, with what has changed since an earlier one. */
+  /** The confirmation's question, with what has changed since an earlier one. */
   readonly prompt: string;
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: string;
   readonly instance: string;
   /** The instance that is changed: its name is typed at the confirmation. */
   readonly target: string;
-  /** Where the target is, as the config names it. */
+  /** The target's address in the config. */
   readonly url: string;
   readonly event: string;
   readonly facts: readonly string[];

@@ -16,16 +16,13 @@ export interface ApprovalGateDeps extends HoldDeps {
   readonly operator: Operator;
   /** Called when a signature is checked. Rejects if no possible signer is configured. */
   readonly rules: () => Promise<ApprovalRules>;
-  /**
-   * How long a challenge may be signed and used, unless it was shorter when the run began, or a plan says it.
-   * Milliseconds.
-   */
+  /** Milliseconds that a challenge may be signed and used, unless the run began with less or a plan says. */
   readonly expiresMs: number;
   /** What must be approved in this state, by the config or by the record; undefined if nothing. Pure. */
   readonly planOf: (state: RunState) => Plan | undefined;
   /** What a plan asks of the approval in this state; undefined outside of plans. Pure. */
   readonly termsOf?: ((state: RunState) => ApprovalTerms | undefined) | undefined;
-  /** The reason to continue past the next confirmation without a second person, if any; it counts once. */
+  /** The reason to pass the next confirmation without a second person, if any; valid once. */
   readonly breakGlass?: string | undefined;
   /** Called when an answer continues without a second person. */
   readonly bypassed?: ((order: string, reason: string) => void) | undefined;
@@ -34,31 +31,26 @@ export interface ApprovalGateDeps extends HoldDeps {
 type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
 type Asked = NonNullable<RequestState['asked']>;
 
-/** A gate that can also say whether it would let the next confirmation pass. */
 export interface ApprovalGate extends Gate {
-  /**
-   * The verified approval on disk of the run's present challenge; undefined if there is none. Rejects with
-   * the reason if it does not count.
-   */
+  /** The verified approval of the present challenge, if any. Rejects with the reason if it does not count. */
   lookAt(state: RunState): Promise<Approval | undefined>;
   /** What would need approval in this state; undefined if nothing. */
   planOf(state: RunState): Plan | undefined;
-  /** Why the recorded request is not for this state; undefined if it is, and if there is none. */
+  /** Why the recorded request is not for this state; undefined if it is, or if there is none. */
   misfit(state: RunState): string | undefined;
   /** What a plan asks of the approval in this state; undefined outside of plans. */
   termsOf(state: RunState): ApprovalTerms | undefined;
-  /** Whether the last request of this run has expired. Pure apart from the clock. */
+  /** Pure apart from the clock. */
   isExpired(asked: Asked, entries: RunState['entries']): boolean;
-  /** The reason to bypass the next confirmation, if there is one. */
   glass(): string | undefined;
 }
 
 /**
- * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the
- * run reaches has its own challenge, written to the journal in one transaction with the event that led there;
- * an approval is written in one transaction with the answer that it allows. Verification uses the text that
- * follows from the present state, never one that is only in the journal. A process that dies in between
- * leaves challenge and signature on disk for the next one.
+ * Lets a destructive confirmation pass only with a second person's approval. Each confirmation has its own
+ * challenge, written in one transaction with the event that led there; an approval is written in one
+ * transaction with the answer that it allows. Verification uses the text that follows from the present state,
+ * never one that is only in the journal. After a crash, challenge and signature are on disk for the next
+ * process.
  */
 export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
   let glass = deps.breakGlass;
@@ -109,7 +101,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       if (asked === undefined || misfit === CHANGED) return { notes: [ask(state, plan).note] };
       const isOver = isExpired(asked.text, momentSinceAsked(state.entries, deps.now()));
       if (!isOver || misfit !== undefined || terms.onExpiry === 'pause') return undefined;
-      // A person who took a request back has decided that it waits.
+      // A person who withdrew a request has decided that the run waits.
       const { withdrawn: file } = approvalPaths(deps.home, plan.run, asked.challenge);
       const isTaken = known !== undefined || existsSync(file);
       return isTaken ? undefined : { event: { type: 'approval.expired' } };
@@ -151,10 +143,7 @@ function fittingIn({ entries }: RunState, plan: Plan): Asked | undefined {
   return asked !== undefined && fitsState(asked, plan, entries) === undefined ? asked : undefined;
 }
 
-/**
- * The result of a check: an approval, a challenge that is still open, or one that no signature can validate
- * any more.
- */
+/** An approval, an open challenge, or a challenge that no signature can validate any more. */
 type Judged =
   | { readonly given: Notes[number] }
   | { readonly pending: Request; readonly text: string }
@@ -163,7 +152,7 @@ type Judged =
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
   const { entries } = state;
   const { asked, withdrawn: known } = requestStateOf(entries);
-  // Without possible signers, another request would be useless.
+  // Without possible signers, a new request would be useless.
   const rules = await deps.rules();
   if (asked === undefined) return { notes: [], stale: needed };
   const misfit = fitsState(asked, plan, entries);
@@ -213,10 +202,7 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   return { asked: body, note: { type: 'approval.asked', body: body as unknown as Json } };
 }
 
-/**
- * The file is for people, and the journal has its text: a disk error does not stop the run, and the next
- * check writes it again.
- */
+/** The journal has the text: a disk error does not stop the run, and the next check writes the file. */
 function restore({ file }: Request, text: string): void {
   try {
     if (readIfThere(file) !== text) writeChallenge(file, text);

@@ -15,24 +15,22 @@ import {
 /** The effect of a confirmation: data is overwritten, or another irreversible change. */
 export type Risk = 'overwrites' | 'destructive';
 
-/** One thing that a policy requires less of than an earlier one, in words for people. */
 export interface Weakening {
   readonly what: string;
   readonly begun: string;
   readonly now: string;
 }
 
-/** Whether a level requires a second person for a change with this risk. Undefined requires none. Pure. */
+/** Undefined requires no second person. Pure. */
 export function asksFor(level: ApprovalLevel | undefined, risk: Risk): boolean {
   return level === 'destructive' || (level === 'overwrites' && risk === 'overwrites');
 }
 
 /**
- * What `now` requires less of than `begun`; empty if it requires at least as much. These are less: a lower
- * level for an instance, missing approvals or list of revoked keys, a revoked key that is no longer listed,
- * and a longer validity of requests. More or other people in the allowed-signers file do not count: only
- * those in the file at the beginning can approve (`verifySignature`). If nothing was required, nothing is
- * less. Pure.
+ * What `now` requires less of than `begun`: a lower level for an instance, no approvals or list of revoked
+ * keys any more, a revoked key no longer listed, longer validity of requests. New people in the
+ * allowed-signers file do not count: only those listed at the beginning can approve (`verifySignature`).
+ * Empty if `begun` required nothing. Pure.
  */
 export function weakenings(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
   const required = Object.entries(begun.required).filter(([, level]) => level !== 'none');
@@ -76,7 +74,6 @@ function unrevoked(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
 
 const NO_LIST = 'no list';
 
-/** `every destructive change of orders needs a second person`. */
 function needs(name: string, level: ApprovalLevel): string {
   return `${LEVELS[level]} of ${name} needs a second person`;
 }
@@ -93,13 +90,12 @@ export interface Present {
   readonly approvals: ApprovalPolicy;
 }
 
-/** What the record of a run says about approvals apart from the requests. */
 interface Begun {
-  /** From the beginning, or from the first entry that has it; undefined in a record of an earlier version. */
+  /** From the first entry that has it; undefined in a record of an earlier version. */
   readonly approvals: ApprovalPolicy | undefined;
   /** The newest of each. */
   readonly latest: Partial<Present>;
-  /** Every name, address and login of those who drove the run: none of them can approve. */
+  /** Every name, address and login of the people who drove the run: none of them can approve. */
   readonly requesters: readonly string[];
 }
 
@@ -127,8 +123,8 @@ type Driven = Partial<RunEntryBody<'run.started'>> & Partial<RunEntryBody<'run.r
 
 /**
  * What a process records when it takes a run up. Throws `approval.weaker` (exit 3) if less is required of a
- * second person than when the run began, unless `breakGlass` gives a reason to continue: then that is
- * recorded. Either way the run continues to require what it required at the beginning. Pure.
+ * second person than when the run began, unless `breakGlass` gives a reason, which is then recorded. The run
+ * keeps its original requirements either way. Pure.
  */
 export function admitted(
   entries: readonly Entry[],

@@ -5,7 +5,6 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
 import { NAMESPACE } from './ssh-signature.ts';
 
-/** What people need to get a challenge approved. */
 export interface Request {
   readonly run: string;
   readonly file: string;
@@ -64,7 +63,7 @@ export function notAmong(request: Request, name: string, of: readonly string[]):
   return refusal('approval.refused', `the plan lets only ${may} approve, and this is ${name}`, request);
 }
 
-/** Each approval of a quorum is that of another person. */
+/** Each approval of a quorum needs another person. */
 export function alreadyApproved(request: Request, name: string): LifeboatError {
   return refusal(
     'approval.same-person',
@@ -81,7 +80,7 @@ export function starterCannot(request: Request, name: string): LifeboatError {
   );
 }
 
-/** A good signature, but for an earlier request of the run. */
+/** The signature is good, but for an earlier request of the run. */
 export function superseded(request: Request): LifeboatError {
   return refusal(
     'approval.refused',
@@ -90,7 +89,7 @@ export function superseded(request: Request): LifeboatError {
   );
 }
 
-/** The recorded request is not what the run is about to do, so no signature over it counts. */
+/** No signature counts over a request that is not what the run is about to do. */
 export function approvalMismatch(request: Request, why: string): LifeboatError {
   return refusal(
     'approval.astray',
@@ -100,7 +99,7 @@ export function approvalMismatch(request: Request, why: string): LifeboatError {
   );
 }
 
-/** The record requires a second person, and the config no longer names anyone who could be one. */
+/** The record requires a second person, and the config no longer names one. */
 export function nobodyNamed(): LifeboatError {
   return new LifeboatError(
     'approval.nobody',

@@ -5,30 +5,23 @@ import { incrementalFold } from '../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
 
-/** Clocks of one machine are legitimately adjusted by less than this. */
+/** Clocks are legitimately adjusted by less than this. */
 const SLACK_MS = 5 * 60_000;
 
-/** The approval of the run's present confirmation, according to its journal. */
 export interface RequestState {
-  /**
-   * The newest challenge of this confirmation; undefined if none was requested yet. Challenges of earlier
-   * confirmations do not count.
-   */
+  /** The newest challenge of this confirmation; those of earlier ones do not count. */
   readonly asked: RunEntryBody<'approval.asked'> | undefined;
   readonly withdrawn: RunEntryBody<'approval.withdrawn'> | undefined;
 }
 
-/**
- * The journal's state of the run's present confirmation. A withdrawn challenge stays withdrawn, even if it is
- * requested again. Pure.
- */
+/** A withdrawn challenge stays withdrawn, even if it is requested again. Pure. */
 export function requestStateOf(entries: readonly Entry[]): RequestState {
   const { here: asked, withdrawn } = recordOf(entries);
   return { asked, withdrawn: withdrawn.findLast(({ challenge }) => challenge === asked?.challenge) };
 }
 
 /**
- * Whether the record requires an approval in a state of the machine: then it is needed there until the run
+ * Whether the record requires an approval in this state of the machine: it is then needed there until the run
  * ends, whatever the config says now. Pure.
  */
 export function isAskedOnRecord(
@@ -38,7 +31,7 @@ export function isAskedOnRecord(
   return recordOf(entries).asked.some((asked) => asked.target === target && asked.state === state);
 }
 
-/** Of a run with many requests, only the newest are tried. */
+/** Only the newest of many requests are tried. */
 const MAX_BEFORE = 8;
 
 /** The texts of the run's requests that this one has replaced, newest first. Pure. */
@@ -54,28 +47,24 @@ export function textsBefore(
 }
 
 /**
- * The time that counts for a request: that of the clock that stamps entries (`Journal.clock`), which is the
- * same for every machine that shares a store; but never before the newest entry, so that setting a clock back
- * does not revive an expired approval.
+ * The time that counts for a request: by the clock that stamps entries (`Journal.clock`), shared by all
+ * machines of a store; never before the newest entry, so that setting a clock back revives no expired
+ * approval.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
   return dateAt(Math.max(now.getTime(), recordOf(entries).latestMs));
 }
 
 /**
- * The time that counts for the expiry of the last request: as `momentOf`, but if the journal knows
- * (`clock.moved`) that the clock was set back since, by the clock before that. Setting a clock ahead gains no
- * time either.
+ * As `momentOf`, for the last request's expiry; but if the journal knows that the clock was set back since
+ * (`clock.moved`), by the clock before that. Setting a clock ahead gains no time either.
  */
 export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
   const { movedSeconds } = recordOf(entries);
   return momentOf(entries, dateAt(now.getTime() + Math.max(0, -movedSeconds) * 1000));
 }
 
-/**
- * Whether a challenge is unusable at a moment: before it was requested, or from its expiry. An unreadable one
- * has expired.
- */
+/** Whether a challenge is unusable at a moment: before its request, from its expiry, or if unreadable. */
 export function isExpired(text: string, at: Date): boolean {
   try {
     const { asked, expires } = parseChallenge(text);
@@ -93,17 +82,13 @@ function stateIn(text: string): string | undefined {
   }
 }
 
-/**
- * What the entries of a run say about approvals. A screen asks many times a second, so each entry is read
- * once.
- */
+/** What a run's entries say about approvals. A screen asks often, so each entry is read once. */
 interface ApprovalRecord {
-  /** Every request, with the state of the machine named in its text. */
+  /** With the machine's state named in its text. */
   readonly asked: { readonly target: string; readonly state: string | undefined }[];
   /** The newest request since the run came to its present state. */
   here: RunEntryBody<'approval.asked'> | undefined;
   readonly withdrawn: RunEntryBody<'approval.withdrawn'>[];
-  /** How far the clock was moved since the newest request. */
   movedSeconds: number;
   latestMs: number;
 }
@@ -115,7 +100,7 @@ const recordOf = incrementalFold<ApprovalRecord>(
     if (entry.type === 'event') record.here = undefined;
     if (entry.type === 'approval.asked') record.movedSeconds = 0;
     const read = CONCERNS.has(entry.type) ? readRunEntry(entry) : undefined;
-    // The clock of a machine beside the database, which is not used here.
+    // A machine's own clock beside the database's, which is the one that counts.
     const isUnmoved = read?.type === 'clock.moved' && read.body.entries === 'unmoved';
     if (read?.type === 'clock.moved' && !isUnmoved) record.movedSeconds += read.body.seconds;
     if (read?.type === 'approval.withdrawn') record.withdrawn.push(read.body);

@@ -7,13 +7,13 @@ import { show } from '../base/text.ts';
 // Signs by hand: the key is in the key store, and ssh-keygen, which verifies, reads keys only from a file.
 
 /*
- * Signatures in OpenSSH's format (PROTOCOL.sshsig), accepted by `ssh-keygen -Y verify`. Strings are a
- * four-byte length and the bytes.
+ * Signatures in OpenSSH's format (PROTOCOL.sshsig), as `ssh-keygen -Y verify` accepts them. A string is a
+ * four-byte length and its bytes.
  */
 
-/** The namespace of approval signatures: one made for anything else never counts. */
+/** A signature made for anything else never counts. */
 export const NAMESPACE = 'lifeboat-approval';
-/** Bytes. An RSA key of 16384 bits with a certificate is far below it. */
+/** Bytes, far above those of an RSA key of 16384 bits with a certificate. */
 export const MAX_SIGNATURE_BYTES = 64 * 1024;
 
 const MAGIC = Buffer.from('SSHSIG');
@@ -21,9 +21,7 @@ const VERSION = Buffer.of(0, 0, 0, 1);
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 
-/**
- * Signs a text with an ed25519 key (PKCS#8 PEM), as `ssh-keygen -Y sign -n lifeboat-approval` does; armored.
- */
+/** Armored; as `ssh-keygen -Y sign -n lifeboat-approval` with an ed25519 key (PKCS#8 PEM). */
 export function signText(text: string, privateKeyPem: Secret): string {
   const privateKey = privateKeyOf(privateKeyPem);
   const parts = [NAMESPACE, '', 'sha512'];
@@ -35,10 +33,7 @@ export function signText(text: string, privateKeyPem: Secret): string {
   return `${[BEGIN, ...(blob.toString('base64').match(/.{1,70}/g) ?? []), END].join('\n')}\n`;
 }
 
-/**
- * The public half of an installation's signing key in OpenSSH's format: `ssh-ed25519 AAAA...`, and its
- * fingerprint.
- */
+/** The public half of a signing key in OpenSSH's format, `ssh-ed25519 AAAA...`, and its fingerprint. */
 export function publicKeyOf(privateKeyPem: Secret): {
   readonly publicKey: string;
   readonly fingerprint: string;
@@ -47,7 +42,7 @@ export function publicKeyOf(privateKeyPem: Secret): {
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
-/** An armored signature with the line ends that ssh-keygen reads; mail and editors may have changed them. */
+/** Restores the line ends that ssh-keygen reads: mail and editors may change them. */
 export function unixArmor(text: string): string {
   return `${text.replace(MARK, '').replace(/\r\n?/g, '\n').trimEnd()}\n`;
 }
@@ -55,10 +50,7 @@ export function unixArmor(text: string): string {
 /** A byte order mark, decoded as UTF-8 or byte by byte. */
 const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 
-/**
- * The signer: key and fingerprint as printed by `ssh-keygen -l`. Verifies nothing. Undefined if it is not a
- * signature.
- */
+/** The signer, with the fingerprint of `ssh-keygen -l`; undefined if it is no signature. Verifies nothing. */
 export function signerOf(
   armored: string,
 ): { readonly publicKey: string; readonly fingerprint: string } | undefined {
@@ -75,9 +67,7 @@ export function fingerprintOfBlob(base64: string): string {
   return fingerprintOf(Buffer.from(base64, 'base64'));
 }
 
-/**
- * `SHA256:` and the digest of the key in base64 without padding. For a certificate, the digest of all of it.
- */
+/** `SHA256:` and the digest of the key (a certificate: of all of it) in base64 without padding. */
 function fingerprintOf(key: Buffer): string {
   return `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;
 }
@@ -128,9 +118,8 @@ export interface SshKeygenEnd {
 }
 
 /**
- * Runs OpenSSH's `ssh-keygen` with these arguments and the text on standard input. Rejects with
- * `approval.unchecked` if it is not installed, or takes too long. With `patient` it may ask for a passphrase
- * or a touch, without a time limit.
+ * Runs OpenSSH's `ssh-keygen` with the text on standard input. Rejects with `approval.unchecked` if it is not
+ * installed or takes too long. `patient`: it may ask for a passphrase or a touch, without a time limit.
  */
 export function sshKeygen(
   args: readonly string[],
@@ -148,7 +137,7 @@ export function sshKeygen(
     child[name].setEncoding('utf8').on('data', (text: string) => {
       if (said[name].length < OUTPUT_LIMIT) said[name] += text;
     });
-  // A verifier that stops before it has read everything is no error of ours.
+  // A verifier may stop before it has read everything.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
@@ -160,7 +149,7 @@ export function sshKeygen(
   });
 }
 
-/** What it needs to run and to reach an agent and a person; variables with tokens are withheld. */
+/** What ssh-keygen needs to run and to reach an agent and a person; withholds variables with tokens. */
 export function sshSurroundings(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => NEEDED.test(name));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };
@@ -169,10 +158,7 @@ export function sshSurroundings(): NodeJS.ProcessEnv {
 const NEEDED =
   /^(?:PATH|HOME|USER|LOGNAME|TERM|TZ|TMPDIR|DISPLAY|WAYLAND_DISPLAY|XDG_RUNTIME_DIR|SSH_\w+|SystemRoot|USERPROFILE|TEMP)$/i;
 
-/**
- * The version of OpenSSH, or what is missing, for people. Rejects with `approval.unchecked` without
- * ssh-keygen.
- */
+/** Rejects with `approval.unchecked` if ssh-keygen is missing or cannot verify signatures. */
 export async function sshKeygenWorks(): Promise<string> {
   // There is no version flag; an unknown action prints the usage, which lists -Y if supported.
   const { stderr } = await sshKeygen(['-?'], '');

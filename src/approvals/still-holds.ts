@@ -16,7 +16,6 @@ import type { Risk } from './policy.ts';
 import { isExpired, momentSinceAsked, type RequestState } from './request-state.ts';
 import { type ApprovalRules, verifyApproval } from './verify-approval.ts';
 
-/** The dependencies of the check right before a call. */
 export interface HoldDeps {
   readonly home: string;
   readonly operator: { readonly name: string };
@@ -31,7 +30,6 @@ export interface HoldDeps {
 
 type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
 
-/** A run's newest typed name, and the second person's response to it. */
 interface Confirmed {
   /** The name that was typed. */
   readonly target: string;
@@ -41,7 +39,6 @@ interface Confirmed {
   readonly withdrawn: string | undefined;
 }
 
-/** The refusal, if any, the request that it concerns, and notes for the record. */
 interface Held {
   readonly notes: Notes;
   readonly refusal?: LifeboatError;
@@ -49,9 +46,9 @@ interface Held {
 }
 
 /**
- * Whether the confirmation that led to a call still allows it, by the present rules: between the typed name
- * and the call a process may have died, and days may have passed. An approval counts until it expires, unless
- * it was withdrawn or its key may no longer approve.
+ * Whether the confirmation that led to a call still allows it by the present rules: a process may have died,
+ * and days passed, between the typed name and the call. An approval counts until it expires, unless it was
+ * withdrawn or its key may no longer approve.
  */
 export async function stillHolds(
   deps: HoldDeps,
@@ -97,7 +94,7 @@ export async function stillHolds(
   }
 }
 
-/** A run's approval that can still be withdrawn: it was given, and no call has been armed since. Pure. */
+/** An approval that can still be withdrawn: given, and no call has been armed since. Pure. */
 export function unusedApproval(entries: readonly Entry[]): RunEntryBody<'approval.asked'> | undefined {
   const confirmed = newestConfirmation(entries);
   if (confirmed?.given === undefined || confirmed.isBypassed) return undefined;
@@ -151,7 +148,7 @@ function readApproval(entry: Entry) {
   return entry.type.startsWith('approval.') ? readRunEntry(entry) : undefined;
 }
 
-/** `wasSent`: by an earlier process, which died before learning the outcome. */
+/** `wasSent`: by an earlier process, which died before it learned the outcome. */
 function gone(code: string, message: string, wasSent: boolean, cause?: LifeboatError): LifeboatError {
   return new LifeboatError(code, show(message, 400), {
     hints: [
@@ -165,9 +162,9 @@ function gone(code: string, message: string, wasSent: boolean, cause?: LifeboatE
 }
 
 /**
- * Whether the request on record is what the run is about to do: the text rebuilt from the present plan must
- * equal the recorded one, and it must belong to this confirmation. Undefined if so, otherwise the reason, for
- * people. So an entry that was not written by the run cannot move a signature to another purpose. Pure.
+ * Undefined if the recorded request is what the run is about to do: its text equals the one rebuilt from the
+ * present plan and belongs to this confirmation; otherwise the reason, for people. So an entry that the run
+ * did not write cannot move a signature to another purpose. Pure.
  */
 export function fitsState(
   asked: NonNullable<RequestState['asked']>,
@@ -185,12 +182,10 @@ export function fitsState(
     : 'its text belongs to an earlier confirmation';
 }
 
-/** No one's mistake: the request was valid, but for another plan. */
+/** The request was valid, but for another plan. */
 export const CHANGED = 'what the run is about to do has changed since';
 
-/**
- * The challenge of a plan, with the facts outside it: when, by whom and after which entry it was requested.
- */
+/** Adds to a plan when, by whom and after which entry it was requested. */
 export function challengeOf(
   plan: Plan,
   when: Pick<Challenge, 'entry' | 'requester' | 'asked' | 'expires'>,
@@ -201,8 +196,8 @@ export function challengeOf(
 }
 
 /**
- * An approval counts once. A challenge of this confirmation was requested after the event before the one that
- * led here, and nothing earlier mentions it.
+ * An approval counts once. The challenge must be newer than the event before the one that led here, and
+ * nothing earlier may mention it.
  */
 function isOfThisConfirmation(challenge: string, { entry }: Challenge, entries: readonly Entry[]): boolean {
   const arrived = entries.findLastIndex(({ type }) => type === 'event');
@@ -218,9 +213,9 @@ function isOfThisConfirmation(challenge: string, { entry }: Challenge, entries: 
 }
 
 /**
- * Whether an `approval.asked` matches its text: the text has the name in the entry, the run of the stream,
- * and the entry's plan, target, order, requester and expiry. Undefined if so, otherwise the reason, for
- * people. Without this check a signature over one request would count for another. Pure.
+ * Undefined if an `approval.asked` matches its text (the entry's name, plan, target, order, requester and
+ * expiry, and the run of the stream); otherwise the reason, for people. Without this check a signature over
+ * one request would count for another. Pure.
  */
 export function fitsAsked(
   asked: RunEntryBody<'approval.asked'>,
@@ -241,7 +236,7 @@ export function fitsAsked(
     requester: ['requester', asked.requester],
     expires: ['end', asked.expiresAt],
   } as const;
-  // An entry has the original values; the text has only printable ASCII, so compare both as texts.
+  // The text has only printable ASCII, so compare the entry's original values as texts.
   for (const [name, [word, value]] of Object.entries(said))
     if (challengeText({ ...challenge, [name]: value }) !== asked.text) return `its text has another ${word}`;
   return undefined;

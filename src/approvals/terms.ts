@@ -10,7 +10,7 @@ export interface ApprovalTerms {
   readonly of?: readonly string[] | undefined;
   /** How long a request may be signed and used. Milliseconds. */
   readonly within: number;
-  /** What happens by itself after that time; an expired request never approves. */
+  /** The effect of the expiry; an expired request never approves. */
   readonly onExpiry: 'pause' | 'ask-again' | 'stop';
   /** Every name on record of the person who started the plan; empty if that person may approve. */
   readonly starter: readonly string[];
@@ -21,8 +21,8 @@ export interface ApprovalTerms {
 }
 
 /**
- * Throws the reason why a good signature does not count: `approval.refused` for somebody whom the plan does
- * not name, `approval.same-person` for the person who started the plan or has approved the same before. Pure.
+ * Throws the reason why a good signature does not count: `approval.refused` if the plan does not name the
+ * signer, `approval.same-person` if they started the plan or have approved this before. Pure.
  */
 export function assertMeetsTerms(
   signer: Pick<Verified, 'principals' | 'key' | 'listedAs' | 'namesOf'>,
@@ -46,7 +46,7 @@ export function assertMeetsTerms(
 
 const NOBODY = { name: '' };
 
-/** The approvals that count so far; one that was bypassed counts as well, and has nobody's name. */
+/** A bypassed approval counts as well, and has no name. */
 function lastGiven(entries: readonly Entry[], given: number) {
   const counted = entries.flatMap((entry) => {
     const read = COUNTED.has(entry.type) ? readRunEntry(entry) : undefined;
@@ -59,7 +59,7 @@ function lastGiven(entries: readonly Entry[], given: number) {
 
 const COUNTED: ReadonlySet<string> = new Set(['approval.given', 'approval.bypassed']);
 
-/** The person who confirms: as named by the config, and by the system. */
+/** As named by the config, and by the system. */
 export interface Operator {
   readonly name: string;
   readonly email?: string | undefined;
@@ -67,11 +67,11 @@ export interface Operator {
 }
 
 /**
- * Whether a signer's name is that of the operator, or of a requester: `same` for the same address or name,
- * ignoring case and a plus tag, and for a bare name that is the local part of one of their addresses;
- * `namesake` for any other address with the same name (by name or login). A namesake may well be another
- * person, but a second address of the same person looks the same, and a false second person is worse than
- * having to make a name distinct. The local part of the operator's own address alone says nothing.
+ * Whether a signer's name is the operator's or a requester's: `same` for the same address or name, ignoring
+ * case and a plus tag, and for a bare name that is the local part of one of their addresses; `namesake` for
+ * any other address with the same name (by name or login). A namesake may be another person, but may also be
+ * a second address of the same one, and a false second person is worse than having to make a name distinct.
+ * The local part of the operator's own address alone says nothing.
  */
 export function resemblance(
   principal: string,

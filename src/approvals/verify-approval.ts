@@ -13,7 +13,7 @@ export interface ApprovalRules {
   readonly operator: Operator;
   /** Fingerprint of this installation's own key, which is not a second person. */
   readonly ownKey: string;
-  /** The clock that stamps entries, used for approvals and for the validity of keys. */
+  /** The clock that stamps entries: for approvals and for the validity of keys. */
   readonly now: () => Date;
   /** This machine's clock, which ssh-keygen uses by default; `now` if omitted. */
   readonly here?: () => Date;
@@ -24,12 +24,11 @@ export interface Approval extends Omit<Verified, 'listedAs' | 'namesOf'> {
   readonly moment?: string;
 }
 
-/** A challenge and its run. */
 export interface AskedOf {
   readonly run: string;
   readonly entries: readonly Entry[];
   readonly asked: NonNullable<RequestState['asked']>;
-  /** What a plan asks besides; undefined outside of plans. */
+  /** What a plan asks in addition. */
   readonly terms?: ApprovalTerms | undefined;
 }
 
@@ -45,10 +44,9 @@ export async function approvalOnDisk(
 }
 
 /**
- * Whether a signature approves the request: it is valid, by someone who could approve when the run began and
- * still can, who has not driven the run, and who meets the terms of the plan. Rejects with
- * `approval.refused`, `approval.same-person` or `approval.unchecked`. The caller checks expiry and
- * withdrawal.
+ * Accepts a valid signature by a person who could approve when the run began and still can, has not driven
+ * the run, and meets the plan's terms. Rejects with `approval.refused`, `approval.same-person` or
+ * `approval.unchecked`. The caller checks expiry and withdrawal.
  */
 export async function verifyApproval(
   { signers, operator, ownKey, now, here = now }: ApprovalRules,
@@ -79,7 +77,7 @@ export async function verifyApproval(
   return { ...verified, ...(isOther ? { moment: at.toISOString() } : {}) };
 }
 
-/** A step begins later than its plan: who was listed at only one of the two moments does not count. */
+/** A step begins later than its plan: only people listed at both moments count. */
 function inBoth(
   one: readonly string[] | undefined,
   other: readonly string[] | undefined,

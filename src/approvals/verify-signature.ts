@@ -27,7 +27,6 @@ import {
   unixArmor,
 } from './ssh-signature.ts';
 
-/** A valid signature, and its signer. */
 export interface Verified {
   /** The names of the signer in the allowed-signers file (or the certificate); at least one. */
   readonly principals: readonly string[];
@@ -36,7 +35,7 @@ export interface Verified {
   readonly publicKey: string;
   /** Armored, as it was verified. */
   readonly signature: string;
-  /** The tool that the key belongs to, according to the comment in the allowed-signers file. */
+  /** By the comment in the allowed-signers file. */
   readonly method: 'ssh' | 'lifeboat';
   /** SHA-256, hex, of the allowed-signers file. */
   readonly allowedSigners: string;
@@ -61,10 +60,10 @@ const MAX_SIGNERS_BYTES = 1024 * 1024;
 const FOREIGN = { code: 'approval.unchecked', exitCode: EXIT.failed };
 
 /**
- * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment at which keys must be
- * valid; by default this machine's clock. Rejects with `approval.refused` if it is not a valid signature by
- * an allowed person, and with `approval.unchecked` if that cannot be determined. Everything is read once, so
- * that what is verified is what is recorded.
+ * Verifies a signature with OpenSSH's own verifier. `at`: when keys must be valid; default: now by this
+ * machine's clock. Rejects with `approval.refused` if it is not a valid signature by an allowed person, and
+ * with `approval.unchecked` if that cannot be determined. Reads everything once, so that what is verified is
+ * what is recorded.
  */
 export async function verifySignature(
   text: string,
@@ -147,9 +146,7 @@ export async function verifySignature(
   }
 }
 
-/**
- * The file with only the lines that count, at their original positions. Throws if the key is only in others.
- */
+/** Only the lines that count, at their original positions. Throws if the key is only in others. */
 function countedIn(
   list: string,
   counted: readonly string[] | undefined,
@@ -166,7 +163,7 @@ function countedIn(
   );
 }
 
-/** A file that says who may approve, or no longer may. Rejects with `approval.unchecked`. */
+/** Rejects with `approval.unchecked`. */
 export async function readSigners(path: string, name: string): Promise<Buffer> {
   const unchecked = (why: string, hints: readonly string[], cause?: unknown) =>
     new LifeboatError('approval.unchecked', `the ${name} ${show(path)} ${why}`, {
@@ -185,7 +182,7 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The names that the key is first listed under. Rejects if it is not listed, or not for this time. */
+/** The names of the key's first listing. Rejects if it is not listed, or not for this time. */
 function principalsOf(found: SshKeygenEnd, key: string): readonly string[] {
   const names = namesOf(found);
   if (names.length > 0) return names;
@@ -201,8 +198,8 @@ function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
 }
 
 /**
- * Principals of the first allowed-signers line that verifies, the matching one first. A pattern does not say
- * whose key it is, so a line with one never counts.
+ * Principals of the first line that verifies, the matching one first. A line with a pattern never counts: it
+ * does not say whose key it is.
  */
 async function firstGood(
   groups: readonly (readonly string[])[],
@@ -250,10 +247,7 @@ export function localTime(at: Date): string {
   return `${at.getFullYear()}${parts.map((part) => String(part).padStart(2, '0')).join('')}`;
 }
 
-/**
- * ssh-keygen's message. Lines of the allowed-signers file are named by number; empty lines and the path of
- * the temporary copy are dropped.
- */
+/** ssh-keygen's message, with allowed signers by line number; no empty lines, no temporary path. */
 function said({ stderr, stdout }: SshKeygenEnd): string {
   const [line] = `${stderr}\n${stdout}`
     .split('\n')
@@ -275,12 +269,12 @@ function refused(why: string, hints: readonly string[] = []): LifeboatError {
 
 type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]>;
 
-/** The number of people that a report names. */
+/** The number of people in a report. */
 const MAX_PEOPLE = 100;
 /** Well within the size of a journal entry. */
 const MAX_LINES = 10_000;
 
-/** What the record keeps of an allowed-signers file; if it cannot be read, why. */
+/** What the record keeps of an allowed-signers file, or why it cannot be read. */
 export async function keptSigners(path: string): Promise<Kept<'signers'>> {
   try {
     const bytes = await readSigners(path, 'file of allowed signers');
@@ -296,9 +290,9 @@ export async function keptSigners(path: string): Promise<Kept<'signers'>> {
 }
 
 /**
- * As `keptSigners`, for a file of revoked keys: the lines of a text, or those that `ssh-keygen -Q -l` prints
- * for a key revocation list. If it cannot print them, the only line is the file itself, so that any other
- * file appears to lack it.
+ * As `keptSigners`, for revoked keys: a text's lines, or those that `ssh-keygen -Q -l` prints for a key
+ * revocation list. If it cannot print them, the only line is the file's hash, so that any other file appears
+ * to lack it.
  */
 export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
   try {

@@ -16,22 +16,19 @@ import { errorCode, FILE_TROUBLE } from './errors.ts';
 import { formatBytes } from './format.ts';
 import { wasReplaced } from './trusted-path.ts';
 
-/** How long to wait for a writer of a pipe that has none. */
 const LONELY_MS = 1_000;
-/** A program at the other end may first ask a person for a passphrase. */
+/** A program at the other end may ask a person for a passphrase first. */
 const SILENT_MS = 120_000;
 const LOOK_MS = 20;
 const CHUNK = 64 * 1024;
-/** How often a file is opened if another one is renamed over it each time before it is checked. */
+/** How often a file is opened again if another one is renamed over it before it is checked. */
 const MAX_OPENS = 3;
 
 /**
  * The bytes of a small file that a person named: a plain file, or a pipe or device such as `/dev/fd/3`. Never
  * reads more than `most`, and never blocks the process in an open or a read, so that it can be ended at any
- * time. `check` sees the opened file before anything is read from it.
- *
- * Rejects with an `UnusableFile` if it is too large, a folder, or silent, and with the system's error for
- * everything else (`ENOENT`).
+ * time. `check` sees the opened file before anything is read. Rejects with an `UnusableFile` if it is too
+ * large, a folder, or silent, and otherwise with the system's error (`ENOENT`).
  */
 export async function readBounded(
   path: string,
@@ -51,8 +48,7 @@ export async function readBounded(
 }
 
 /**
- * The result of `read`, which opens a file, judges it, and throws as `assertTrusted` does. Retries a few
- * times if the file was atomically replaced while being opened.
+ * Retries `read`, which throws as `assertTrusted` does, a few times if its file was replaced while opened.
  */
 export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<Read> {
   for (let opens = 1; ; opens += 1) {
@@ -67,7 +63,7 @@ export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<R
 /** As `readBounded`, for an open file; without blocking (`O_NONBLOCK`) if it may be a pipe. */
 export async function readHandle(handle: FileHandle, stats: Stats, most: number): Promise<Buffer> {
   refuse(stats, most);
-  // If the size is known, the file is never in memory twice; files in /proc have no size.
+  // A known size avoids a second copy in memory; files in /proc have no size.
   if (stats.isFile() && stats.size > 0) return await readSized(handle, stats.size);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -88,7 +84,7 @@ export async function readHandle(handle: FileHandle, stats: Stats, most: number)
   throw tooLarge(most);
 }
 
-/** Reads at most the size at the time of the request: the file may grow. */
+/** No more than the size at the time of the request: the file may grow. */
 async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(total);
   let size = 0;
@@ -98,8 +94,8 @@ async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
 }
 
 /**
- * The bytes of a plain file of our own. Throws an `UnusableFile` for everything else and for a larger one.
- * `check` sees the opened file before anything is read from it.
+ * The bytes of a plain file of our own. Throws an `UnusableFile` for anything else or a larger file. `check`
+ * sees the opened file before anything is read.
  */
 export function readPlainFile(path: string, most: number, check?: (stats: Stats) => void): Buffer {
   for (let opens = 1; ; opens += 1) {
@@ -112,8 +108,8 @@ export function readPlainFile(path: string, most: number, check?: (stats: Stats)
 }
 
 /**
- * Whether a plain file has this name; undefined if nothing has, or it cannot be checked. It is not opened:
- * opening a pipe would take input that another reader waits for.
+ * Undefined if nothing has this name, or it cannot be checked. Does not open the file: opening a pipe would
+ * take input that another reader waits for.
  */
 export function isPlainFile(path: string): boolean | undefined {
   try {
@@ -130,7 +126,7 @@ function readPlainOnce(path: string, most: number, check?: (stats: Stats) => voi
     check?.(stats);
     refuse(stats, most);
     if (!stats.isFile()) throw new UnusableFile('it is not a plain file');
-    // The file may grow, so read only what was there when it was requested.
+    // The file may grow: read only the size at the time of the request.
     const bytes = Buffer.allocUnsafe(stats.size);
     let size = 0;
     for (let read = -1; read !== 0 && size < bytes.length; size += read)
@@ -141,18 +137,15 @@ function readPlainOnce(path: string, most: number, check?: (stats: Stats) => voi
   }
 }
 
-/**
- * Removes a symbolic link from where a file is about to be written: a link in that folder must not redirect
- * what is replaced. Throws the system's errors, except for a missing path.
- */
+/** Removes a link that would redirect a write. Throws the system's errors, but not for a missing path. */
 export function dropLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);
 }
 
-/** The path has no file of the required kind. The message says what it is, as the end of a sentence. */
+/** The message says what is at the path instead, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/** Why a file could not be read, for the end of a message; a code without words stays unchanged. */
+/** The end of a message; a code without words stays unchanged. */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
   const code = errorCode(cause);
@@ -171,13 +164,12 @@ function tooLarge(most: number): UnusableFile {
   return new UnusableFile(`it is larger than ${formatBytes(most)}`);
 }
 
-/** The error of a pipe that has nothing to read yet. */
 function asSilence(cause: unknown): undefined {
   if (cause instanceof Error && 'code' in cause && cause.code === 'EAGAIN') return undefined;
   throw cause;
 }
 
-/** The names in a folder, sorted; none if it is missing or unreadable. */
+/** Sorted; none if the folder is missing or unreadable. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted();

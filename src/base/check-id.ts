@@ -1,7 +1,4 @@
-/**
- * What is checked of an instance to say whether it could be recovered now. In this order: the first check
- * that fails is the reason of a verdict.
- */
+/** Checks whether an instance could be recovered, in order: the first failure is the verdict's reason. */
 export const CHECK_IDS = [
   'reachable',
   'token',
@@ -24,7 +21,7 @@ export const CHECK_IDS = [
 
 export type CheckId = (typeof CHECK_IDS)[number];
 
-/** What is checked of a plan, beside its instances. In this order, too. */
+/** The checks of a plan besides its instances, in order. */
 export const PLAN_CHECK_IDS = ['file', 'instances', 'targets', 'time', 'people', 'rehearsed'] as const;
 
 export type PlanCheckId = (typeof PLAN_CHECK_IDS)[number];

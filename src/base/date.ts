@@ -1,6 +1,6 @@
 import { instantOf } from './instant.ts';
 
-/** The moment at these milliseconds since 1970. It takes no text: `instantOf` reads that. */
+/** Milliseconds since 1970. For text, use `instantOf`. */
 export function dateAt(ms: number): Date {
   return new Date(ms);
 }
@@ -16,8 +16,8 @@ export function timeOfDay(ms: number): string {
 }
 
 /**
- * A date in an HTTP header, in milliseconds since 1970. All its forms are in GMT, even the one that does not
- * say so (RFC 9110 section 5.6.7). Undefined for anything else.
+ * A date in an HTTP header, in milliseconds since 1970; undefined for anything else. All forms are in GMT,
+ * even the one that does not say so (RFC 9110 section 5.6.7).
  */
 export function httpDate(text: unknown): number | undefined {
   if (typeof text !== 'string' || !DAY_NAME.test(text)) return instantOf(text);

@@ -1,4 +1,3 @@
-/** A type of which nothing can be written to, at any depth. */
 export type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object

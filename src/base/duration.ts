@@ -17,18 +17,16 @@ function durationOf(text: string): number | undefined {
   return Math.round(sign === '-' ? -sum : sum);
 }
 
-/** `90s`, `15m`, `1h30m`, `2d` as milliseconds, 0 or more. */
 export const Duration = z
   .string('a duration has a unit: write for instance 30s, 15m or 1h30m')
   .transform((text, context) => durationIn(text, /^[^+-]/u, context));
 
-/** A time limit: zero would be no limit, and timers support only a few weeks. */
+/** Zero would be no limit, and timers support only a few weeks. */
 export const Limit = Duration.refine(
   (ms) => ms > 0 && ms <= UNITS.d,
   'a limit is longer than zero, and not longer than 1d',
 );
 
-/** A duration with an optional sign: `-7m`. */
 export const Offset = z.string().transform((text, context) => durationIn(text, /^/u, context));
 
 function durationIn(text: string, form: RegExp, context: z.RefinementCtx): number {

@@ -1,7 +1,7 @@
 import type { Failure } from './failure.ts';
 import { show } from './text.ts';
 
-/** Exit codes of every command; `EXIT_CODES` lists their causes. */
+/** `EXIT_CODES` lists their causes. */
 export const EXIT = {
   closed: 0,
   failed: 1,
@@ -15,7 +15,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * The causes of each exit code. The help, the table in docs/automation.md and the tests are generated from
- * it: each situation is tried on the built product under its name.
+ * it: the tests try each situation on the built product, by its name.
  */
 export const EXIT_CODES = {
   closed: {
@@ -80,10 +80,7 @@ export const EXIT_CODES = {
   Record<keyof typeof EXIT, { readonly means: string; readonly when: Readonly<Record<string, string>> }>
 >;
 
-/**
- * Codes of errors that mean another process is active, or may be: waiting or resuming helps. Nothing was sent
- * or written.
- */
+/** Another process is or may be active: waiting or resuming helps. Nothing was sent or written. */
 const BUSY: ReadonlySet<string> = new Set([
   'journal.held',
   'journal.lost-hold',
@@ -102,8 +99,8 @@ export interface LifeboatErrorOptions {
 }
 
 /**
- * The only error class of the product. `shortMessage` is one line in lower case without a full stop; `hints`
- * say what is safe to do next; `code` is stable, for programs. It never carries a secret.
+ * The only error class of the product. `shortMessage` is one line, lower case, no full stop; `hints` say what
+ * is safe to do next; `code` is stable, for programs. It never carries a secret.
  */
 export class LifeboatError extends Error {
   readonly code: string;
@@ -124,7 +121,7 @@ export class LifeboatError extends Error {
     this.problems = options.problems ?? [];
   }
 
-  /** The same facts as plain data, for a machine or the journal. The cause is dropped. */
+  /** As plain data, for a machine or the journal. Drops the cause. */
   toFailure(): Failure {
     return {
       code: this.code,
@@ -135,7 +132,7 @@ export class LifeboatError extends Error {
   }
 }
 
-/** The same error with more hints, which come first, and more evidence. */
+/** The new hints come first. */
 export function withMore(
   error: LifeboatError,
   { hints = [], evidence = {} }: Pick<LifeboatErrorOptions, 'hints' | 'evidence'>,
@@ -148,7 +145,6 @@ export function withMore(
   });
 }
 
-/** Turns a failure (data) back into an error, for commands that run outside a machine. */
 export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)): LifeboatError {
   return new LifeboatError(failure.code, failure.shortMessage, {
     hints: failure.hints,
@@ -178,7 +174,6 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
-/** A system error about a file, in words; undefined for any other error. */
 function fileTrouble(thrown: unknown): Failure | undefined {
   const { path } = thrown as NodeJS.ErrnoException;
   if (FILE_TROUBLE[errorCode(thrown) ?? ''] === undefined || path === undefined) return undefined;
@@ -194,7 +189,7 @@ function fileTrouble(thrown: unknown): Failure | undefined {
   };
 }
 
-/** Why a file cannot be read or written, by the code of the system's error. */
+/** By the code of the system's error. */
 export const FILE_TROUBLE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is exceeded',
@@ -241,10 +236,7 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'one of its files cannot be opened or created',
 };
 const CANNOT_OPEN = 14;
-/**
- * SQLITE_IOERR_SHMSIZE: there was no room for the file beside the database. SQLite reports it as a disk
- * error.
- */
+/** SQLITE_IOERR_SHMSIZE: no room for the file beside the database. SQLite calls it a disk error. */
 const NO_ROOM_BESIDE = 4874;
 /** Bytes. SQLite accepts a path of 512 on Unix, and appends up to eight (os_unix.c, MAX_PATHNAME). */
 const LONGEST_DATABASE = 504;
@@ -265,16 +257,13 @@ export function troubleWith(path: string, cause: unknown): { readonly why: strin
   };
 }
 
-/** Why a path is too long for a database; undefined if it is not. */
 export function tooLongForDatabase(path: string): string | undefined {
   const length = Buffer.byteLength(path);
   if (length <= LONGEST_DATABASE) return undefined;
   return `its path has ${length} bytes, and that of a database at most ${LONGEST_DATABASE}`;
 }
 
-/**
- * The code of a system error, such as `ENOSPC`; undefined for an error without one, and for our own errors.
- */
+/** The code of a system error, such as `ENOSPC`; undefined without one, and for our own errors. */
 export function errorCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || thrown instanceof LifeboatError || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
@@ -286,16 +275,13 @@ export interface ProblemInFile {
   readonly line: number;
   /** From 1, in characters. */
   readonly column: number;
-  /** Its subject, such as `instances.orders.url`; empty for the file as a whole. */
+  /** The key, such as `instances.orders.url`; empty for the file as a whole. */
   readonly key: string;
   /** Lower case, without a full stop. Never repeats a value that may be secret. */
   readonly message: string;
 }
 
-/**
- * The problem in one line in the format of compilers, `PATH:LINE:COLUMN: KEY: MESSAGE`, which editors can
- * jump to.
- */
+/** In the format of compilers, which editors can jump to: `PATH:LINE:COLUMN: KEY: MESSAGE`. */
 export function problemLine({ path, line, column, key, message }: ProblemInFile): string {
   return `${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
 }

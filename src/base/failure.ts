@@ -2,11 +2,9 @@ import * as z from 'zod';
 import { lazily } from './lazily.ts';
 
 /**
- * What went wrong, as data: it is journalled, shown, and folded again after a crash, so it is never an Error.
- *
- * `code` is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case,
- * without a full stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never
- * secrets).
+ * A failure as data: it is journalled, shown, and folded again after a crash, so it is never an Error. `code`
+ * is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case, no full
+ * stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never secrets).
  */
 export const Failure = lazily(() =>
   z.object({

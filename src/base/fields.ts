@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * Fields of many schemas, with the words that the published JSON Schemas have for them. Only files that hold
- * schemas and nothing else load this one: to build them takes time that no other file should cost.
+ * Fields of many schemas, with the words for the published JSON Schemas. Only files with nothing but schemas
+ * load this one: building them takes time that no other file should cost.
  */
 
 /** RFC 3339, UTC. */

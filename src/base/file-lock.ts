@@ -1,31 +1,27 @@
 import { chmodSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** An exclusive right. The kernel also frees it when the process dies, however it dies. */
+/** An exclusive right, which the kernel also frees when the process dies in any way. */
 export interface FileLock {
   /** Does nothing the second time. */
   release(): void;
 }
 
-/** The path of the lock has something that is not a lock. */
 export class NotALock extends Error {}
 
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
 
-/**
- * Referenced here, so that the garbage collector cannot close the database of a leaked lock, which would free
- * it.
- */
+/** Keeps the garbage collector from closing the database of a leaked lock, which would free it. */
 const held = new Set<DatabaseSync>();
 
 /**
  * Takes the lock at `path`, whose folder must exist; undefined if another process, or another part of this
  * one, has it. Never waits. Throws `NotALock`, or the system's error about the file.
  *
- * The lock is an EXCLUSIVE SQLite transaction on an empty file. Only SQLite ever opens the file: on POSIX
- * systems, closing any descriptor of a file drops all locks that the process has on it. It is never deleted
- * either: a second process could then lock a new file of the same name.
+ * The lock is an EXCLUSIVE SQLite transaction on an empty file. Only SQLite may open that file: on POSIX
+ * systems, closing any descriptor of a file drops all locks that the process has on it. It is never deleted:
+ * a second process could then lock a new file of the same name.
  */
 export function tryLock(path: string): FileLock | undefined {
   // Opening a pipe would block SQLite.

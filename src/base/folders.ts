@@ -11,7 +11,7 @@ import { show } from './text.ts';
 
 /**
  * Creates a folder, and those above it, for its owner only. An existing folder keeps its mode. Throws
- * `file.failed` if the file system accepts no folder, otherwise the system's error.
+ * `file.failed` if the file system takes no folders, otherwise the system's error.
  */
 export function makePrivateFolder(path: string): void {
   const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -25,8 +25,7 @@ export function makePrivateFolder(path: string): void {
 }
 
 /**
- * Creates a folder, and those above it, with the permissions that the umask leaves, without blocking the
- * process. Returns the first one it created. Rejects as `makePrivateFolder` throws.
+ * As `makePrivateFolder`, without blocking and with the umask's mode. Returns the first folder it created.
  */
 export async function makeSharedFolder(path: string): Promise<string | undefined> {
   const found = (at: string) => stat(at).catch(() => undefined);

@@ -13,8 +13,8 @@ export function formatElapsed(seconds: number): string {
 }
 
 /**
- * A measured time with the limit it is compared to: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded
- * up, and never coarser than a second: a narrowly missed limit must not look met.
+ * A measured time beside its limit: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded up, never coarser
+ * than a second: a narrowly missed limit must not look met.
  */
 export function formatSeconds(seconds: number): string {
   const exact = precise(seconds);
@@ -22,24 +22,24 @@ export function formatSeconds(seconds: number): string {
   return inWords(Math.ceil(exact));
 }
 
-/** Milliseconds as seconds, to the millisecond: `2.319`. */
+/** To the millisecond: `2.319`. */
 export function secondsOf(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }
 
-/** `2026-11-21 03:04:05`, UTC, as is a text without a zone; an invalid time stays unchanged. */
+/** `2026-11-21 03:04:05` in UTC; an invalid time stays unchanged. */
 export function formatTime(text: string): string {
   const ms = instantOf(text);
   return ms === undefined ? text : isoOf(ms).slice(0, 19).replace('T', ' ');
 }
 
-/** The same for a column of such times, or a dash: a text without a zone gets none. */
+/** For a column of times; a dash for undefined. A text without a zone gets none. */
 export function timeOr(text: string | undefined): string {
   if (text === undefined) return '-';
   return instantOf(text) === undefined ? zoneless(text) : formatTime(text);
 }
 
-/** A service's time in a sentence: `2026-11-21 03:04:05 UTC`; for anything else, no zone is claimed. */
+/** `2026-11-21 03:04:05 UTC`; for anything else, no zone is claimed. */
 export function utcTime(text: string): string {
   return instantOf(text) === undefined ? zoneless(text) : `${formatTime(text)} UTC`;
 }
@@ -49,8 +49,8 @@ function zoneless(text: string): string {
 }
 
 /**
- * A sentence for a person: printable, cut to `limit` characters (see `show`), with every RFC 3339 time in it
- * as `2026-11-21 03:04:05 UTC`. Text in backticks is to be typed, and stays unchanged.
+ * A sentence for a person: printable, cut to `limit` characters (see `show`), with every RFC 3339 time as
+ * `2026-11-21 03:04:05 UTC`. Text in backticks is to be typed, and stays unchanged.
  */
 export function readable(text: string, limit?: number): string {
   const formatted = text.replace(TYPED_OR_TIME, (found) => {
@@ -64,7 +64,6 @@ export function readable(text: string, limit?: number): string {
 const TYPED_OR_TIME =
   /`[^`]*`|(?<![\w./-])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?(?: UTC)?(?![\w/-]|[.:]\w)/g;
 
-/** A fact's value with its unit: bytes, seconds, days or a time. */
 export function formatValue(value: string | number, unit?: string): string {
   if (unit === 'bytes') return formatBytes(Number(value));
   if (unit === 'seconds') return formatSeconds(Number(value));

@@ -2,10 +2,7 @@ import type { Secret } from './secret.ts';
 
 export type HttpHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/**
- * One request and its answer as sent and received, including secrets: the listener must blank them. The token
- * is not included, only the name of its header.
- */
+/** A request and its answer with secrets, which the listener must blank. The token itself is not included. */
 export interface HttpExchange {
   /** When the request was passed to the network. */
   readonly at: Date;
@@ -15,7 +12,7 @@ export interface HttpExchange {
   readonly headers: HttpHeaders;
   readonly body: string | undefined;
   readonly secrets: readonly Secret[];
-  /** Further secrets to hide: the token. */
+  /** More secrets to hide: the token. */
   readonly hidden: readonly Secret[];
   /** `undefined`: no answer. */
   readonly status: number | undefined;

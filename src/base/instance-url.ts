@@ -7,19 +7,13 @@ interface InstanceUrl {
 
 const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
 
-/**
- * Whether two addresses are of the same instance, by the id alone, since a service may move to another
- * address with its instances. Undefined if one of them is unreadable.
- */
+/** Compares ids only: a service may move to another address. Undefined if one address is unreadable. */
 export function isSameInstance(one: string, other: string): boolean | undefined {
   const [id, otherId] = [idOfInstance(one), idOfInstance(other)];
   return id === undefined || otherId === undefined ? undefined : id === otherId;
 }
 
-/**
- * The id of the instance at an address, normalized: two names with the same id are one instance. Undefined
- * for a text that is not an instance's address.
- */
+/** Normalized: two names with the same id are one instance. Undefined for any other text. */
 export function idOfInstance(url: string): string | undefined {
   const read = readInstanceUrl(url);
   return typeof read === 'string' ? undefined : read.id.toLowerCase();
@@ -27,7 +21,7 @@ export function idOfInstance(url: string): string | undefined {
 
 /**
  * The parts of an instance's URL, or why the text is invalid, as the end of a sentence that never repeats it.
- * Shared by config and client, so that both accept the same addresses.
+ * Config and client share it, so both accept the same addresses.
  */
 export function readInstanceUrl(text: string): InstanceUrl | string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -2,10 +2,10 @@ const PARTS =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)[T ](?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\.(?<fraction>\d+))? ?(?:Z|UTC|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)?$/iu;
 
 /**
- * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or in
+ * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or
  * PostgreSQL's format. Without a zone it is UTC (service-api.md section 2). Undefined for anything else,
- * including impossible days and hours. Computed from the text alone, because machines have no clock, not even
- * for parsing.
+ * including impossible days and hours. Computed from the text alone, because machines must not use a clock or
+ * the parser behind it.
  */
 export function instantOf(text: unknown): number | undefined {
   const found = typeof text === 'string' ? PARTS.exec(text.trim())?.groups : undefined;
@@ -21,17 +21,15 @@ export function instantOf(text: unknown): number | undefined {
   return (seconds - east) * 1000 + Number((found['fraction'] ?? '').padEnd(3, '0').slice(0, 3));
 }
 
-/** As `instantOf`, for calculations: NaN for an invalid time, so that no comparison with it holds. */
+/** NaN for an invalid time, so that no comparison with it holds. */
 export function msOf(text: unknown): number {
   return instantOf(text) ?? Number.NaN;
 }
 
-/** Clocks of two machines differ slightly; a larger difference is an error. */
+/** Two machines' clocks differ slightly; a larger difference is an error. */
 const AHEAD_MS = 2 * 60_000;
 
-/**
- * Seconds by which a time lies ahead of `nowMs`, beyond normal clock differences; undefined if it does not.
- */
+/** Seconds that a time is ahead of `nowMs`, beyond normal clock differences; undefined if it is not. */
 export function futureSeconds(at: unknown, nowMs: number): number | undefined {
   const aheadMs = (instantOf(at) ?? nowMs) - nowMs;
   return aheadMs > AHEAD_MS ? aheadMs / 1000 : undefined;

@@ -1,12 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A range of IPv4 or IPv6 addresses. */
 export interface IpNetwork {
   /** False for a host name: none is resolved. */
   has(host: string): boolean;
 }
 
-/** The network of a text in CIDR notation, or a single address; undefined for anything else. */
+/** Takes CIDR notation or a single address. */
 export function ipNetwork(text: string): IpNetwork | undefined {
   const [, address = '', given] = /^([^/]+)(?:\/(\d{1,3}))?$/u.exec(text) ?? [];
   const most = isIP(address) === 6 ? 128 : 32;
@@ -21,7 +20,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
-/** 4 or 6; 0 for what is no IP address. */
+/** 0 if it is no IP address. */
 export function ipVersion(text: string): 0 | 4 | 6 {
   return isIP(text) as 0 | 4 | 6;
 }

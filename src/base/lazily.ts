@@ -1,6 +1,6 @@
 /**
- * Returns the result of `make`, which is called once, on first use. For schemas of a module that every
- * command loads and few use: building them takes longer than loading the rest.
+ * Calls `make` once, on first use. For schemas of modules that every command loads and few use: building them
+ * takes longer than loading the rest.
  */
 export function lazily<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;

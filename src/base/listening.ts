@@ -7,13 +7,11 @@ export type Listening =
   | { readonly kind: 'address'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
-/**
- * `127.0.0.1:8437`, `[::1]:8437`, `localhost:8437` or `unix:/run/lifeboat.sock`; undefined for anything else.
- */
+/** `127.0.0.1:8437`, `[::1]:8437`, `localhost:8437` or `unix:/run/lifeboat.sock`, else undefined. */
 export function readListening(text: string): Listening | undefined {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length);
-    // The kernel takes no longer one.
+    // The kernel's limit.
     return isAbsolute(path) && Buffer.byteLength(path) < 104 ? { kind: 'unix', path } : undefined;
   }
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/u.exec(text) ?? [];

@@ -7,12 +7,12 @@ const BASE = 0x01_00_01_93;
 const FIRST = Array.from({ length: WINDOW - 1 }).reduce<number>((power) => Math.imul(power, BASE), 1);
 
 /**
- * Tells whether a text has one of many substrings. It takes as long for a hundred thousand of them as for one
- * (Karp and Rabin, 1987): only the text is walked, with a hash over its last eight code units.
+ * Tells whether a text has one of many substrings, as fast for a hundred thousand as for one (Karp and Rabin,
+ * 1987): it walks only the text, with a hash over the last eight code units.
  */
 export class Needles {
   readonly #byHash = new Map<number, Set<string>>();
-  /** A bit for each hash that may be there: asking the map at each place would take ten times as long. */
+  /** A bit for each hash: a look into the map at each place would take ten times as long. */
   readonly #hashes = new Uint8Array(2 ** HASH_BITS / 8);
   readonly #short = new Set<string>();
 
@@ -27,7 +27,6 @@ export class Needles {
     else known.add(needle);
   }
 
-  /** Whether at least one of them is in the text. */
   areIn(text: string): boolean {
     for (const needle of this.#short) if (text.includes(needle)) return true;
     if (this.#byHash.size === 0 || text.length < WINDOW) return false;

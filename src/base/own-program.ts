@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 
-/** Whether this program is a single executable with its own Node. */
 export function isSingleExecutable(): boolean {
   return isSea();
 }
@@ -13,17 +12,14 @@ export function ownProgram(): readonly string[] {
 }
 
 /**
- * A file that ships with this program, by its path in the package; a single executable contains it. Do not
- * modify the bytes: in a single executable they are its own memory. Throws if it does not exist.
+ * A file that ships with this program, by its path in the package. Do not modify the bytes: in a single
+ * executable they are its own memory. Throws if it does not exist.
  */
 export function ownFile(path: string): Buffer {
   return isSea() ? Buffer.from(getRawAsset(path)) : readFileSync(join(packageRoot(), path));
 }
 
-/**
- * The installation folder of a file of this program: the nearest one above it with a package.json, or the
- * root folder. The same for bundled and unbundled code.
- */
+/** The nearest folder above `file` that has a package.json, else the root; also right for bundled code. */
 export function packageRoot(file: string = import.meta.filename): string {
   let folder = dirname(file);
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
@@ -33,10 +29,10 @@ export function packageRoot(file: string = import.meta.filename): string {
 const SHELL = '/bin/sh';
 
 /**
- * Ends the process at once, after its `exit` listeners. Node's own exit waits for its threads without a
- * limit: for those in system calls, such as on a dead mount, and for a compiler that waits for this thread's
- * garbage collector (nodejs/node#54918: `audit verify` of a large file hung after its last line). So the
- * process is replaced by one that only exits, if the system supports it.
+ * Ends the process at once, after its `exit` listeners. Node's own exit waits without a limit for threads in
+ * system calls, as on a dead mount, and for a compiler that waits for this thread's garbage collector
+ * (nodejs/node#54918: `audit verify` of a large file hung after its last line). So a process that only exits
+ * replaces this one, if the system supports it.
  */
 export function leave(exitCode: number): void {
   // Node aborts if it cannot execute the other program.

@@ -1,10 +1,10 @@
-/** An operation took too long. The message is the end of a sentence. */
+/** The message is the end of a sentence. */
 export class TooSlow extends Error {}
 
 /**
- * The result of a system operation, if it returns within `ms`; rejects with `TooSlow` otherwise. It cannot be
- * cancelled: a thread stays blocked by a file on a dead network mount as long as the mount is dead. Nothing
- * waits for it, not even `leave`.
+ * The result of `act`, or rejects with `TooSlow` after `ms`. A system operation cannot be cancelled: on a
+ * dead network mount it blocks its thread as long as the mount is dead. Nothing waits for it, not even
+ * `leave`.
  */
 export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
   const doing = act();
@@ -19,7 +19,7 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
     else reject(new TooSlow(`no answer within ${ms / 1000} s`));
   };
   const wait = () => {
-    // If this process was stopped, process the answers that have arrived before applying the limit.
+    // If this process was stopped, answers that have arrived count before the limit does.
     timer = setTimeout(() => setImmediate(giveUp), over - performance.now());
   };
   wait();
@@ -32,8 +32,8 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * `within` for the operations of one place: while one of them is overdue, no other is started, so that no
- * more threads get stuck. Until then each rejects with `TooSlow` and `silent`.
+ * `within` for the operations of one place: while one is overdue, each further one is not started and rejects
+ * with `TooSlow` and `silent`, so that no more threads get stuck.
  */
 export function withinOrSilent(ms: number, silent: string): <T>(act: () => Promise<T>) => Promise<T> {
   let isStuck = false;

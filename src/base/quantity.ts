@@ -1,9 +1,6 @@
-/*
- * Counts and amounts in words. Apart from src/base/format.ts, because machines may import
- * only pure modules of this room; all other code imports format.ts.
- */
+/* Counts and amounts in words: a pure module, which machines may import. Other code imports format.ts. */
 
-/** A count with its noun: `1 backup`, `3 backups`. `many` is for irregular plurals. */
+/** `1 backup`, `3 backups`. `many` is for irregular plurals. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -11,8 +8,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /**
- * Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` if exact. Binary units, as for memory
- * and for the limits of services.
+ * Bytes in binary units, as for memory and limits: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` if exact.
  */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
@@ -46,7 +42,6 @@ export function inWords(whole: number): string {
   return parts.join(' ');
 }
 
-/** Why a service's time is not trusted: `dated 4 h 50 min in the future: the clock or …`. */
 export function futureWords(aheadSeconds: number): string {
   return `dated ${formatSpan(aheadSeconds)} in the future: the clock or the time zone of the service is wrong`;
 }

@@ -5,15 +5,14 @@ const NO_REASONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a text gives no reason: empty, a single repeated character, only punctuation, or a word such as
- * `no`. Short reasons are accepted: only text without meaning in any language is refused.
+ * Whether a text has no meaning in any language: empty, one character repeated, only punctuation, or a word
+ * such as `no`. Short reasons are accepted.
  */
 export function isNoReason(text: string): boolean {
   const letters = text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   return new Set(letters).size < 2 || NO_REASONS.has(letters);
 }
 
-/** The message for such a text. */
 export function noReasonWords(text: string): string {
   return text.trim() === ''
     ? 'a reason is missing'

@@ -10,12 +10,11 @@ export const KEY_FILE = 'lifeboat-receipts.pub';
 
 /** What the receipt of a run is about. */
 export const REPORT_FILE = 'report.json';
-/** The type of its statement. */
 export const TEST_RESULT = 'https://in-toto.io/attestation/test-result/v0.1';
 
 /**
- * The two commands that verify with openssl, run in the folder: the signature, and that the statement is
- * about `file`. The second searches for nothing, and fails, where the file cannot be read.
+ * The two commands that verify with openssl, in the folder: the signature, and that the statement is about
+ * `file`. If `file` cannot be read, the second searches for nothing and fails.
  */
 export function opensslLines(file: string): readonly [string, string] {
   const subject = `s/ .*//; s/.*/"${file}","digest":{"sha256":"&"}/`;
@@ -25,7 +24,7 @@ export function opensslLines(file: string): readonly [string, string] {
   ];
 }
 
-/** The command of cosign 3.0.4 or later that verifies signature and file, in two lines. */
+/** For cosign 3.0.4 or later; one command, in two lines. */
 export function cosignLines(type: string, file: string): readonly [string, string] {
   return [
     `cosign verify-blob-attestation --key ${KEY_FILE} --bundle ${BUNDLE_FILE} \\`,

@@ -4,8 +4,8 @@ import { spellingsOf } from './spellings.ts';
 const HIDDEN = '[secret]';
 
 /**
- * Patterns of credentials of any owner: a bearer or basic header, a JWT, a password in a URL. Each search
- * takes time linear in the text, since its author must not control the cost.
+ * Any owner's credentials: a bearer or basic header, a JWT, a password in a URL. Each search takes time
+ * linear in the text, since its author must not control the cost.
  */
 const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
   (text) => text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{20,}/giu, `$1 ${HIDDEN}`),
@@ -14,24 +14,24 @@ const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
 ];
 
 /**
- * Blanks every occurrence of the given secrets, in any of their spellings, and everything that looks like a
- * credential. Redact first and cut afterwards: half a secret is not found.
+ * Blanks the given secrets in all their spellings, and all that looks like a credential. Redact first and cut
+ * afterwards: half a secret is not found.
  */
 export function redact(text: string, secrets: Iterable<Secret> = []): string {
   return CREDENTIAL_SHAPES.reduce((rest, hide) => hide(rest), blankIn(text, formsOfAll(secrets)));
 }
 
 /**
- * The output of a program, of which at most `limit` bytes were kept, without secrets: neither what looks like
- * a credential, nor a value of its environment whose name says that it is one. The line in which it was cut
- * goes, because half a secret would not be found.
+ * A program's output, of which at most `limit` bytes were kept, without all that looks like a credential and
+ * without values of its environment whose names say that they are secret. Drops the line that was cut: half a
+ * secret would not be found.
  */
 export function redactOutput(text: string, limit: number, env: NodeJS.ProcessEnv = process.env): string {
   const whole = Buffer.byteLength(text) < limit ? text : text.slice(0, text.lastIndexOf('\n') + 1);
   return redact(whole, secretsIn(env));
 }
 
-/** Secrets in the environment, by the names of the variables: a shell's trace prints them. */
+/** By the names of the variables: a shell's trace prints the values. */
 function secretsIn(env: NodeJS.ProcessEnv): Secret[] {
   return Object.entries(env).flatMap(([name, value = '']) =>
     /PASS|SECRET|TOKEN|KEY|CREDENTIAL/iu.test(name) && value.length >= SHORTEST ? [new Secret(value)] : [],
@@ -42,18 +42,15 @@ function secretsIn(env: NodeJS.ProcessEnv): Secret[] {
 const SHORTEST = 8;
 
 /**
- * An http address safe to show: without user, password, query and fragment, which may hold tokens. Undefined
- * for every other text, because a secret could be anywhere in it.
+ * An http address without user, password, query and fragment, which may hold tokens. Undefined for other
+ * text, because a secret could be anywhere in it.
  */
 export function plainAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url === undefined || !/^https?:$/u.test(url.protocol) ? undefined : `${url.origin}${url.pathname}`;
 }
 
-/**
- * Blanks every occurrence of the given secrets in JSON, and nothing else, so that the JSON stays valid. A
- * secret of a few characters stays: it would also match numbers and field names.
- */
+/** Blanks only the given secrets, so that the JSON stays valid; short ones stay, as they match other text. */
 export function redactJson(json: string, secrets: Iterable<Secret>): string {
   return blankIn(
     json,
@@ -62,7 +59,7 @@ export function redactJson(json: string, secrets: Iterable<Secret>): string {
 }
 
 function blankIn(text: string, forms: readonly string[]): string {
-  // The longest form first, so that no tail of a secret remains if one form begins another.
+  // Longest first: if one form begins another, no tail of a secret may remain.
   return forms
     .toSorted((a, b) => b.length - a.length)
     .reduce((rest, form) => rest.replaceAll(form, HIDDEN), text);
@@ -72,7 +69,7 @@ function formsOfAll(secrets: Iterable<Secret>): string[] {
   return [...secrets].flatMap(formsOf);
 }
 
-/** Blanks JWTs (header, payload and optional signature) in a run of their characters. */
+/** In a run of a JWT's characters; the signature is optional. */
 function withoutJwts(run: string): string {
   const parts = run.split('.');
   const kept: string[] = [];
@@ -85,7 +82,7 @@ function withoutJwts(run: string): string {
   return kept.join('.');
 }
 
-/** For as long as the secret itself is in memory: the token of an instance is looked for in every answer. */
+/** Kept while the secret is in memory: the token of an instance is looked for in every answer. */
 const known = new WeakMap<Secret, readonly string[]>();
 
 /** A header is a scheme word and the token: either may be echoed. */

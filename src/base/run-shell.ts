@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** How a command ended. `stdout` holds its first 64 KiB, `stderr` its first 4. */
+/** `stdout` holds the first 64 KiB, `stderr` the first 4. */
 export interface Ended {
   /** Its exit code; else the signal that ended it, `timeout`, `too much`, or why it could not be started. */
   readonly exit: number | string;
@@ -14,7 +14,6 @@ interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Its standard input; by default empty. */
   readonly input?: string;
   /** End it, with `too much`, if it prints more than is kept. */
   readonly endsWhenFull?: boolean;
@@ -30,17 +29,14 @@ const PIPES_MS = 250;
 /**
  * Runs a command with `/bin/sh` in its own process group, so that nothing it started outlives it, unless
  * `leavesOthers` is set or it has its own session. It is over when the shell ends, even if other processes
- * still hold its output. At the time limit or when the signal aborts, it is killed with its group; in the
- * latter case this rejects with the signal's reason.
+ * hold its output. At the time limit or on abort it is killed with its group; on abort this rejects with the
+ * signal's reason.
  */
 export function runShell(command: string, options: ShellOptions): Promise<Ended> {
   return runChild([command], true, options);
 }
 
-/**
- * As `runShell`, for a program and its arguments, without a shell: no character is special. `exit` is
- * `ENOENT` if the program does not exist.
- */
+/** As `runShell` without a shell: no character is special. `exit` is `ENOENT` if there is no such program. */
 export function runProgram(argv: readonly string[], options: ShellOptions): Promise<Ended> {
   return runChild(argv, false, options);
 }
@@ -72,10 +68,7 @@ async function runChild(
   return { exit: isTooMuch ? 'too much' : exit, stdout: stdout(), stderr: stderr() };
 }
 
-/**
- * The first bytes of a stream; the rest is read and dropped, so that the writer never blocks. `onMore` is
- * called for the rest.
- */
+/** The first bytes. The rest is read and dropped, so that the writer never blocks, and calls `onMore`. */
 function beginningOf(stream: ChildProcess['stdout'], limit: number, onMore?: () => void): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -89,7 +82,6 @@ function beginningOf(stream: ChildProcess['stdout'], limit: number, onMore?: () 
 
 interface End {
   readonly exit: number | string;
-  /** It was ended from here, not by itself. */
   readonly isStopped: boolean;
 }
 
@@ -119,8 +111,8 @@ function ended(child: ChildProcess, stop: AbortSignal, leavesOthers: boolean): P
     child.once('exit', (code, name) => {
       end ??= { exit: code ?? name ?? 'an error', isStopped: false };
       if (!leavesOthers) endGroup(child);
-      // Processes left in the background, or in their own session, could keep the pipes open. The output is
-      // in the pipes already, and even if this process was stopped it is read before this runs.
+      // Processes in the background or in their own session could keep the pipes open. The output is in the
+      // pipes by now, and is read before this runs even if this process was stopped.
       setTimeout(() => setImmediate(letGo), PIPES_MS).unref();
     });
     child.once('close', () => close(end ?? { exit: 'an error', isStopped: false }));
@@ -137,7 +129,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Where a shell with this PATH finds a program, which may be a path; undefined if it does not. */
+/** Looks a program, which may be a path, up in this PATH. */
 export function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
   if (program.includes('/')) return isExecutable(program) ? program : undefined;
   const places = PATH.split(delimiter)
@@ -156,8 +148,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * The environment for a program of the config, or for the platform's tool: that of this process, without
- * `hidden` (the variables that hold tokens) and without Lifeboat's own variables.
+ * The environment for a program of the config or the platform's tool: this process's, without `hidden` (the
+ * variables that hold tokens) and Lifeboat's own variables.
  */
 export function childEnvironment(
   hidden: readonly string[],

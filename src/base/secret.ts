@@ -3,12 +3,10 @@ import { inspect } from 'node:util';
 const HIDDEN = '[secret]';
 
 /**
- * A key, token or passphrase in memory. It cannot be printed by accident: string interpolation, `console.log`
- * and `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, to be used only at the
- * boundary: the request body, the cipher, the keychain.
- *
- * JavaScript strings cannot be wiped from memory; the type keeps a secret out of outputs, not out of a core
- * dump.
+ * A key, token or passphrase in memory. It cannot be printed by accident: interpolation, `console.log` and
+ * `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, at the boundary: the
+ * request body, the cipher, the keychain. JavaScript strings cannot be wiped: a core dump still has the
+ * secret.
  */
 export class Secret {
   readonly #text: string;
@@ -17,7 +15,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The secret itself. Never pass the result to a log, an error, a journal entry or an argument list. */
+  /** Never pass the result to a log, an error, a journal entry or an argument list. */
   reveal(): string {
     return this.#text;
   }
@@ -35,9 +33,7 @@ export class Secret {
     return HIDDEN;
   }
 
-  /**
-   * Throws: a secret that reaches a serialiser is a bug, and a silent `[secret]` in a journal would hide it.
-   */
+  /** Throws: a secret that reaches a serialiser is a bug, which a silent `[secret]` would hide. */
   toJSON(): never {
     throw new TypeError('a secret cannot be serialised');
   }

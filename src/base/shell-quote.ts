@@ -3,7 +3,6 @@ export function shellQuoted(word: string): string {
   return /^[\w@%+:,./-]+$/u.test(word) ? word : singleQuoted(word);
 }
 
-/** As `shellQuoted`, always quoted. */
 export function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

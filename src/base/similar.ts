@@ -1,14 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 
-/** A word with more edits than this is a different word. */
 const MAX_EDITS = 3;
 /** The minimum matching share of the longer word. */
 const MIN_ALIKE = 0.4;
 
-/**
- * The known word that was probably meant: the one with the fewest edits; undefined if none is close.
- * Commander suggests commands and flags by the same limits, but exports no function.
- */
+/** The closest known word, by the limits of Commander's own suggestions, for which it exports no function. */
 function similarTo(word: string, known: readonly string[]): string | undefined {
   const near = known
     .map((candidate) => ({ candidate, edits: distance(word, candidate) }))
@@ -19,7 +15,7 @@ function similarTo(word: string, known: readonly string[]): string | undefined {
   return near.toSorted((one, other) => one.edits - other.edits)[0]?.candidate;
 }
 
-/** The same as a hint, or none. */
+/** As a hint, or none. */
 export function mostSimilar(word: string, known: readonly string[]): readonly string[] {
   const similar = similarTo(word, known);
   return similar === undefined ? [] : [`the most similar: ${similar}`];
@@ -29,9 +25,9 @@ export function mostSimilar(word: string, known: readonly string[]): readonly st
 export const LAST = 'last';
 
 /**
- * What a person means by a word: the item with exactly this id; else those whose id begins with it; for
- * `last` the newest. An empty word, as from an unset variable, matches nothing. `idsOf` returns all ids of an
- * item, `atOf` its time, RFC 3339 in UTC.
+ * The item with exactly this id; else those whose id begins with the word; for `last` the newest. An empty
+ * word, as from an unset variable, matches nothing. `idsOf` returns all ids of an item, `atOf` its time, RFC
+ * 3339 in UTC.
  */
 export function meantBy<Item>(
   word: string,

@@ -4,9 +4,9 @@ import { printableJson } from './text.ts';
 const SHORT = 8;
 
 /**
- * The forms of a secret in other programs' output: as it is, escaped for a URL, for HTML and for JSON, also
- * in JSON inside JSON, in hex, and in base64 at any offset. None for an empty one; no encodings for one
- * shorter than eight characters. Used both for blanking secrets and for detecting them.
+ * The forms of a secret in other programs' output: as it is, escaped for URLs, HTML and JSON (also JSON
+ * inside JSON), in hex, and in base64 at any offset. None for an empty one; no encodings below eight
+ * characters. Used for both blanking and detecting secrets.
  */
 export function spellingsOf(secret: string): readonly string[] {
   if (secret === '') return [];
@@ -38,14 +38,14 @@ function jsonOf(text: string): string[] {
   const escaped = [
     inJson(text),
     printableJson(text).slice(1, -1),
-    // As Go and PHP escape it.
+    // As Go and PHP do.
     inJson(text).replace(/[<>&]/gu, (one) => `\\u00${(one.codePointAt(0) ?? 0).toString(16)}`),
     inJson(text).replaceAll('/', '\\/'),
   ];
   return escaped.flatMap((one) => [one, inJson(one), inJson(inJson(one))]);
 }
 
-/** HTML and XML escapes: libraries differ in the quotes and in how much they escape. */
+/** HTML and XML libraries differ in the quotes and in how much they escape. */
 const HTML: readonly Readonly<Record<string, string>>[] = [
   {},
   { '"': '&quot;' },
@@ -71,8 +71,8 @@ function htmlOf(text: string): string[] {
 }
 
 /**
- * Base64 of the secret with `shift` bytes before it, as in `user:secret`, without the characters at both
- * ends, which depend on the neighbouring bytes.
+ * Base64 with `shift` bytes before the secret, as in `user:secret`, without the characters at the ends, which
+ * depend on neighbouring bytes.
  */
 function base64At(bytes: Buffer, shift: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(shift), bytes]);

@@ -1,12 +1,12 @@
 declare const untrusted: unique symbol;
 
 /**
- * Text from a server, a file or an operator's paste. It is stored raw and cleaned by `show` in every
+ * Text from a server, a file or an operator's paste. It is stored raw, and `show` cleans it in every
  * renderer, so that no byte of it can act on a terminal (escape sequences, C1, OSC, bidi).
  */
 export type Untrusted = string & { readonly [untrusted]: true };
 
-/** Marks text as untrusted. Free at run time; the type system keeps it away from renderers. */
+/** Free at run time; the type system keeps the text away from renderers. */
 export function untrust(text: string): Untrusted {
   return text as Untrusted;
 }
@@ -20,16 +20,16 @@ const DEFAULT_LIMIT = 300;
  */
 const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
-/** No script stacks more marks than this on one letter; more would be drawn over the lines around it. */
+/** No script stacks more marks on one letter; more would be drawn over the lines around it. */
 const HEAP = /(\p{M}{8})\p{M}+/gu;
 
 /** Printable ASCII stays unchanged. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a
- * line break or tab becomes a space), as do marks beyond eight on one letter. The text is normalised (NFC)
- * and cut to `limit` characters (at least 1), ending in an ellipsis if cut.
+ * Makes text printable on one line: each control, bidi and invisible character becomes U+FFFD (a line break
+ * or tab a space), as do marks beyond eight on one letter. Normalised (NFC) and cut to `limit` characters (at
+ * least 1), the last an ellipsis if cut.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
   // Most texts are plain, and a screen shows thousands a second.
@@ -46,9 +46,8 @@ export function show(text: string, limit: number = DEFAULT_LIMIT): string {
 }
 
 /**
- * JSON in printable ASCII only: what `JSON.stringify` leaves raw (C1, bidi, separators) is escaped, so that
- * `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads back the same
- * values.
+ * JSON in printable ASCII: escapes what `JSON.stringify` leaves raw (C1, bidi, separators), so that `--json`
+ * is as harmless on a terminal as any renderer. Every JSON parser reads the same values.
  */
 export function printableJson(value: unknown): string {
   // `undefined` and functions have no JSON; inside a list they are null too.
@@ -58,5 +57,5 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** A hint for an answer that may improve soon. Not used if the service is gone: see `viewBanner`. */
+/** For an answer that may improve soon. Not used if the service is gone: see `viewBanner`. */
 export const TRY_AGAIN_SOON = 'try again in a moment';

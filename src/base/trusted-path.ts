@@ -14,9 +14,8 @@ import { show } from './text.ts';
 
 /*
  * Which files are trusted. A file that decides something (a config runs commands, a token is sent, a list of
- * signers approves) counts only if no one but the user and root could have written it. The rules are those of
- * OpenSSH for its own files (safe_path of misc.c), with the folder of each link on the way instead of all
- * folders up to the root:
+ * signers approves) counts only if only the user and root could have written it. As OpenSSH for its own files
+ * (safe_path of misc.c), but with the folder of each link on the way instead of all folders up to the root:
  *
  * - the file, its folder, every link that leads to it, and the folder of each link belong to the user of this
  *   process or to root;
@@ -25,11 +24,10 @@ import { show } from './text.ts';
  * - a group counts as others, unless it is the user's own and has no other member, as where the umask is
  *   002.
  *
- * Root trusts what root owns, even under sudo: files of the user who called sudo would otherwise run commands
- * as root.
+ * Root trusts what root owns, even under sudo: files of the sudo user would otherwise run commands as root.
  */
 
-/** Why a file or folder is not trusted, as the end of a sentence, and how to fix it. */
+/** The reason, as the end of a sentence, and how to fix it. */
 export interface TrustIssue {
   readonly says: string;
   readonly fix: string;
@@ -42,20 +40,20 @@ const MAX_LINKS = 40;
 
 /**
  * Why the file or folder at `path` is not trusted; empty if it is, and on systems without such permissions.
- * With `opened`, the fstat(2) of a file opened by this path, that file is judged, whatever is at the path
- * now. Throws the system's error for a missing path.
+ * With `opened`, the fstat(2) of a file opened by this path, judges that file, whatever is at the path now.
+ * Throws the system's error for a missing path.
  */
 export function distrustOf(path: string, opened?: Stats): TrustIssue[] {
   const uid = process.geteuid?.();
   if (uid === undefined) return [];
-  // A terminal or /dev/null stores nothing that others could have written.
+  // A terminal or /dev/null stores nothing.
   if (opened !== undefined && !opened.isFile() && !opened.isDirectory() && !opened.isFIFO()) return [];
   const around: TrustIssue[] = [];
   const withIt = (stats: Stats, at: string) => unique([...judge(stats, 'it', at, uid), ...around]);
   let at = resolve(path);
   for (let links = 0; links < MAX_LINKS; links += 1) {
     const folder = realpathSync(dirname(at));
-    // A descriptor of this process: it was passed by its parent.
+    // A descriptor of this process: its parent passed it.
     if (opened !== undefined && DESCRIPTORS.test(folder)) return withIt(opened, at);
     around.push(...judge(lstatSync(folder), 'its folder', folder, uid));
     const here = lstatSync(at);
@@ -73,7 +71,7 @@ const REPLACED: TrustIssue = { says: 'another file took its place while it was o
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
-/** Throws if the file or folder at `path` is not trusted (`distrustOf`). `what` names it. */
+/** Throws if `distrustOf` finds anything. `what` names the file or folder. */
 export function assertTrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
   refuse(what, path, distrustOf(path, opened), how);
 }
@@ -85,10 +83,7 @@ interface Refusal {
 
 const REFUSED: Refusal = { code: 'trust.refused', exitCode: EXIT.usage };
 
-/**
- * Whether a refused file only failed because another one was renamed over it: opened again, the new one is
- * judged as a whole.
- */
+/** Whether the refusal was only because another file was renamed over it: opened again, it is judged anew. */
 export function wasReplaced(thrown: unknown): boolean {
   return thrown instanceof LifeboatError && thrown.evidence['replaced'] === true;
 }
@@ -104,10 +99,9 @@ function refuse(what: string, path: string, found: readonly TrustIssue[], how = 
 }
 
 /**
- * Throws `trust.refused` if others could have written into a home, or can: the home itself, its contents, or,
- * if it does not exist, the folder in which it would be created. The home itself may be a link; its contents
- * may not, since files are written there. Throws `home.not-a-folder` for anything else with its name, whose
- * permissions do not matter. Both with exit 2.
+ * Throws `trust.refused` if others could have written into a home, or can: the home, its contents, or, if it
+ * does not exist, the folder above it. The home may be a link; its contents may not, since files are written
+ * there. Throws `home.not-a-folder` for anything else with its name. Both with exit 2.
  */
 export function assertOwnHome(home: string): void {
   const uid = process.geteuid?.();
@@ -131,15 +125,14 @@ function notAFolder(home: string): LifeboatError {
   });
 }
 
-/** The path itself, or the nearest existing folder above it. */
 function nearest(path: string): string {
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   return isThere || path === dirname(path) ? path : nearest(dirname(path));
 }
 
 /**
- * Creates a folder for its owner only, with those above it up to `root`. Throws `trust.refused` if one of
- * them is a link or could have been written by others, and the system's errors. `root` itself may be a link.
+ * Creates a folder for its owner only, with those above it up to `root`, which may be a link. Throws the
+ * system's errors, and `trust.refused` if another one is a link or could have been written by others.
  */
 export function makeFolderInside(root: string, path: string): void {
   const uid = process.geteuid?.();
@@ -161,7 +154,7 @@ function assertOutside(path: string, uid: number): void {
   refuse(what, path, stats.isSymbolicLink() ? [link] : judge(stats, 'it', path, uid));
 }
 
-/** As `distrustOf`, for a folder that was already stat'ed, without its surroundings. */
+/** As `distrustOf`, without the surroundings. */
 export function judgeFolder(stats: Stats, path: string): TrustIssue[] {
   const uid = process.geteuid?.();
   return uid === undefined ? [] : judge(stats, 'it', path, uid);
@@ -182,7 +175,7 @@ function judge(stats: Stats, what: string, path: string, uid: number): TrustIssu
   return [...written, ...judgeOwner(stats, what, path, uid)];
 }
 
-/** The permissions of a device belong to the system: changing them would break other programs. */
+/** A device's permissions belong to the system: changing them would break other programs. */
 function fixOfRights(stats: Stats, path: string): string {
   const isDevice = stats.isCharacterDevice() || stats.isBlockDevice();
   return isDevice ? `name another path than ${show(path)}, which is a device` : `chmod go-w ${show(path)}`;
@@ -197,15 +190,12 @@ function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: numb
   return [{ says: `${what} belongs to another user (${owner})`, fix }];
 }
 
-/**
- * Whether a group has no other members, according to this machine's own lists; a group that they do not know
- * counts as one's own if it has one's number.
- */
+/** By this machine's own lists; a group that they lack is the user's own if it has the user's number. */
 function isOwnGroup(gid: number, uid: number): boolean {
   return gid === process.getgid?.() && hasNobodyElse(gid, uid, linesOf('/etc/passwd'), linesOf('/etc/group'));
 }
 
-/** The same, from the lines of passwd(5) and group(5). */
+/** From the lines of passwd(5) and group(5). */
 export function hasNobodyElse(
   gid: number,
   uid: number,

@@ -1,10 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/**
- * The user's home: the variable HOME, else from the system's list of users. Undefined for a user id that is
- * not listed, as in containers.
- */
+/** From HOME, else the system's list of users. Undefined for an unlisted user id, as in containers. */
 export function homeIfAny(env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (env['HOME']) return env['HOME'];
   try {
@@ -15,7 +12,7 @@ export function homeIfAny(env: Readonly<Record<string, string | undefined>>): st
   }
 }
 
-/** The login name; undefined for a user id that is not listed. */
+/** Undefined for a user id that is not listed. */
 export function loginIfAny(): string | undefined {
   try {
     return userInfo().username;

@@ -9,26 +9,24 @@ import { openOsStore } from './os-store.ts';
 import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
-/** The requested key store, and how it is opened. */
 export interface StoreChoice {
   /**
-   * LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE or _COMMAND, ..._KEYCHAIN_SERVICE. Empty means
-   * unset.
+   * LIFEBOAT_KEYCHAIN (`os`, `vault`), ..._PASSPHRASE_FILE or _COMMAND, ..._KEYCHAIN_SERVICE; empty: unset.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
   readonly home: string;
   /** Asks the operator if no passphrase file is named. Omitted without a person to ask. */
   readonly askPassphrase?: (purpose: 'open' | 'create') => Promise<Secret>;
-  /** Open it only for reading: nothing is written to its disk to test it. */
+  /** Opens it only for reading: writes no probe item. */
   readonly toRead?: boolean;
 }
 
 /**
  * The key store that the environment selects (`withKeyStore` adds the config's choice), probed or read once,
- * so usable now. It never falls back to another one: without a usable keychain it rejects, saying what is
- * missing, and the hints offer the vault file. `keys.unknown-store` for any other value of LIFEBOAT_KEYCHAIN;
- * `keys.no-passphrase` if there is no way to get the vault file's passphrase.
+ * so usable now. Never falls back to another one: without a usable keychain it rejects, saying what is
+ * missing, and the hints offer the vault file. `keys.unknown-store`: another value of LIFEBOAT_KEYCHAIN;
+ * `keys.no-passphrase`: no way to get the vault file's passphrase.
  */
 export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
@@ -58,7 +56,7 @@ async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<Key
   });
 }
 
-/** Where the environment says that the passphrase comes from; undefined where a person is asked. */
+/** Undefined: a person is asked. */
 function passphraseFrom(env: StoreChoice['env']): (() => Promise<Secret>) | undefined {
   const { LIFEBOAT_PASSPHRASE_FILE: file, LIFEBOAT_PASSPHRASE_COMMAND: command } = env;
   if (file && command)
@@ -76,8 +74,8 @@ const COMMAND_MS = 120_000;
 
 /**
  * The first line that a shell command prints, such as `pass show lifeboat`. Rejects with `keys.no-passphrase`
- * if the command fails, takes longer than two minutes or prints more than 64 KiB; nothing that it printed is
- * quoted, and it gets no variable of Lifeboat.
+ * if the command fails, takes over two minutes or prints over 64 KiB, and never quotes what it printed. The
+ * command gets no variable of Lifeboat.
  */
 async function passphraseOf(command: string, env: StoreChoice['env']): Promise<Secret> {
   const { signal } = new AbortController();
@@ -111,10 +109,10 @@ async function nobodyToAsk(): Promise<never> {
 const PASSPHRASE_FILE = { name: 'passphrase file', mayBeLinkOrPipe: true };
 
 /**
- * The first line of the file in LIFEBOAT_PASSPHRASE_FILE, without its line end. A link or a pipe
- * (`/dev/fd/3`) is allowed. Rejects with `keys.permissions` if others can open the file, `keys.no-passphrase`
- * if it is missing, `keys.empty-passphrase`, and `keys.unstorable` if it is not UTF-8 (which the age tool
- * could not accept either).
+ * The first line of LIFEBOAT_PASSPHRASE_FILE, without its line end. A link or a pipe (`/dev/fd/3`) is
+ * allowed. Rejects with `keys.permissions` if others can open the file, `keys.no-passphrase` if it is
+ * missing, `keys.empty-passphrase`, and `keys.unstorable` if it is not UTF-8 (which the age tool refuses as
+ * well).
  */
 export async function readPassphraseFile(path: string): Promise<Secret> {
   const bytes = await readPrivateFile(path, PASSPHRASE_FILE);

@@ -8,34 +8,29 @@ import { Fingerprint } from '../store/projections/key-epochs.ts';
 import { fingerprintUnder } from './keyring.ts';
 import { WORK_FACTOR } from './vault-format.ts';
 
-/** One key of one instance, as it goes into escrow. */
 export interface EscrowedKey {
   readonly instance: string;
   readonly fingerprint: string;
   /** The number of the key in the ledger of its instance, from 1. */
   readonly epoch: number;
   readonly key: Secret;
-  /**
-   * The secret that gives the key its fingerprint. Missing for a key that came under the fingerprint of
-   * another key store, whose secret is not known here.
-   */
+  /** Gives the key its fingerprint. Missing if the fingerprint came from another, unknown key store. */
   readonly fingerprintSecret?: Secret | undefined;
 }
 
-/** What a copy says in clear, and its sealed text. */
+/** A copy's clear text and its sealed text. */
 export interface EscrowCopy {
   readonly instance: string;
   readonly fingerprint: string;
   readonly epoch: number;
-  /** When it was sealed. RFC 3339. */
+  /** RFC 3339. */
   readonly sealedAt: string;
   /** The age recipients that it was sealed to. */
   readonly recipients: readonly string[];
-  /** The age file, armoured. */
   readonly sealed: string;
 }
 
-/** Bytes of a copy that are read at most: a hybrid recipient takes 2.2 KB, and a team has some dozens. */
+/** Bytes: a hybrid recipient takes 2.2 KB, and a team has some dozens. */
 export const MAX_COPY_BYTES = 256 * 1024;
 
 const FORMAT = 'lifeboat.escrow/1';
@@ -54,9 +49,8 @@ const Contents = z.object({
 });
 
 /**
- * Seals a key to age recipients (age-encryption.org/v1). The sealed text is canonical JSON with instance,
- * fingerprint and epoch, so that a copy under another name is found out when it is opened. Rejects with
- * `escrow.bad-recipient`.
+ * Seals a key to age recipients (age-encryption.org/v1). The sealed canonical JSON has instance, fingerprint
+ * and epoch, so that opening reveals a copy under another name. Rejects with `escrow.bad-recipient`.
  */
 export async function sealCopy(
   { instance, fingerprint, epoch, key, fingerprintSecret }: EscrowedKey,
@@ -71,9 +65,7 @@ export async function sealCopy(
   return { instance, fingerprint, epoch, sealedAt, recipients, sealed: await sealText(text, recipients) };
 }
 
-/**
- * Any text, sealed to recipients or to a passphrase, and armoured. Rejects with `escrow.bad-recipient`.
- */
+/** Seals to recipients or to a passphrase; armoured. Rejects with `escrow.bad-recipient`. */
 export async function sealText(text: string, to: readonly string[] | Secret): Promise<string> {
   const { Encrypter, armor } = await import('age-encryption');
   const encrypter = new Encrypter();
@@ -107,7 +99,7 @@ function badRecipient(recipient: string, cause: unknown): LifeboatError {
   });
 }
 
-/** The text of the file of a copy. Its head can be compared line by line and holds no secret. */
+/** The file of a copy. Its head can be compared line by line and holds no secret. */
 export function copyText({ instance, fingerprint, epoch, sealedAt, recipients, sealed }: EscrowCopy): string {
   const head = [
     FIRST_LINE,
@@ -121,7 +113,7 @@ export function copyText({ instance, fingerprint, epoch, sealedAt, recipients, s
   return `${head.join('\n')}\n\n${sealed.trimEnd()}\n`;
 }
 
-/** Reads the text of a file; what is wrong with it, if it is not a copy. Opens nothing. */
+/** `wrong`: why the text is not a copy. Opens nothing. */
 export function readCopy(text: string): EscrowCopy | { readonly wrong: string } {
   const at = text.indexOf(`\n${ARMOUR}`);
   const [first, ...lines] = text.slice(0, Math.max(at, 0)).split('\n');
@@ -149,8 +141,8 @@ const Head = z.object({
 });
 
 /**
- * The key of a copy, opened with one of these age identities. `escrow.not-for-you`: none of them is among its
- * recipients. `escrow.damaged`: it is cut or changed, or it holds another key than its head says.
+ * The key of a copy. `escrow.not-for-you`: none of the identities is among its recipients. `escrow.damaged`:
+ * it is cut or changed, or holds another key than its head says.
  */
 export async function openCopy(copy: EscrowCopy, identities: readonly Secret[]): Promise<EscrowedKey> {
   const named = `the escrow copy of key ${copy.fingerprint} of ${show(copy.instance, 80)}`;
@@ -169,10 +161,7 @@ export async function openCopy(copy: EscrowCopy, identities: readonly Secret[]):
   return opened;
 }
 
-/**
- * The text of an armoured age file, opened with identities or with its passphrase. Rejects with
- * `escrow.not-for-you` or `escrow.damaged`.
- */
+/** Opens an armoured age file. Rejects with `escrow.not-for-you` or `escrow.damaged`. */
 export async function openText(
   sealed: string,
   by: readonly Secret[] | Secret,
@@ -231,17 +220,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a holder of escrow copies is asked to open. */
 interface NewChallenge {
   readonly id: string;
   readonly recipient: string;
-  /** The armoured age file that its holder opens. */
   readonly sealed: string;
-  /** Of the text inside, which is a secret until the holder gives it. */
+  /** The text inside is secret until the holder gives it. */
   readonly answerSha256: string;
 }
 
-/** A challenge for a recipient: a random text sealed to it. */
+/** A random text sealed to a recipient. */
 export async function makeChallenge(recipient: string): Promise<NewChallenge> {
   const id = randomBytes(4).toString('hex');
   const answer = `${id}-${randomBytes(16).toString('hex')}`;
@@ -249,7 +236,7 @@ export async function makeChallenge(recipient: string): Promise<NewChallenge> {
   return { id, recipient, sealed, answerSha256: createHash('sha256').update(answer).digest('hex') };
 }
 
-/** The answer to a challenge. Rejects with `escrow.not-for-you` or `escrow.damaged`. */
+/** Rejects with `escrow.not-for-you` or `escrow.damaged`. */
 export async function answerTo(sealed: string, identities: readonly Secret[]): Promise<string> {
   return await openText(sealed, identities, 'the challenge');
 }

@@ -6,29 +6,27 @@ import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { copyText, type EscrowCopy, MAX_COPY_BYTES, readCopy } from './escrow-copy.ts';
 
-/** A copy in a folder, and where it lies. */
 export interface FiledCopy {
   readonly path: string;
   readonly copy: EscrowCopy;
 }
 
-/** What a folder holds: copies, and files that should be copies and are not. */
+/** `broken`: files that should be copies and are not. */
 export interface FolderOfCopies {
   readonly copies: readonly FiledCopy[];
   readonly broken: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** More files of one instance are passed over. */
+/** More files of one instance are ignored. */
 const MAX_FILES = 1000;
 
-/** The path of a copy in a folder. */
 function copyPath(folder: string, { instance, fingerprint }: Pick<EscrowCopy, 'instance' | 'fingerprint'>) {
   return join(folder, instance, `${fingerprint}.age.txt`);
 }
 
 /**
- * Writes a copy into a folder and reads it back: at any instant the old file or the new one is there whole,
- * and the new one is on disk when this resolves with its SHA-256. Rejects with `escrow.place`.
+ * Writes a copy and reads it back: at any instant the old file or the new one is there whole, and the new one
+ * is on disk when this resolves with its SHA-256. Rejects with `escrow.place`.
  */
 export async function writeCopy(folder: string, copy: EscrowCopy): Promise<string> {
   const path = copyPath(folder, copy);
@@ -55,10 +53,7 @@ export async function writeCopy(folder: string, copy: EscrowCopy): Promise<strin
   return createHash('sha256').update(text).digest('hex');
 }
 
-/**
- * The copies in a folder, of all instances or of one, sorted by path. A folder that is missing has none; one
- * that cannot be listed rejects with `escrow.place`.
- */
+/** Sorted by path. A missing folder has none; one that cannot be listed rejects with `escrow.place`. */
 export async function readCopies(folder: string, instance?: string): Promise<FolderOfCopies> {
   const copies: FiledCopy[] = [];
   const broken: { path: string; why: string }[] = [];

@@ -1,34 +1,31 @@
 import { msOf } from '../base/instant.ts';
 
-/** What a config asks of the escrow of every key. */
 export interface EscrowPolicy {
   readonly recipients: readonly { readonly recipient: string; readonly name?: string | undefined }[];
-  /** How many holders have to have shown that they can open a copy. */
+  /** How many holders must have shown that they can open a copy. */
   readonly atLeast: number;
-  /** How long that counts, in milliseconds. */
+  /** How long that counts. Milliseconds. */
   readonly proof: number;
   readonly places: readonly { readonly name: string }[];
 }
 
-/** What is on record about a holder: when they last opened a challenge, and whose entry says so. */
+/** A holder's newest opened challenge, and whose entry says so. */
 interface OnRecord {
   readonly recipient: string;
   readonly provenAt?: string | undefined;
   readonly provenBy?: string | undefined;
 }
 
-/** A holder as the config names them, with their newest proof. */
 export interface HolderState {
   readonly recipient: string;
-  /** The name, or the beginning of the recipient. */
+  /** Or the beginning of the recipient. */
   readonly name: string;
   readonly provenAt?: string | undefined;
   readonly provenBy?: string | undefined;
-  /** `never` shown, `expired`, or `proven`. */
   readonly state: 'proven' | 'expired' | 'never';
 }
 
-/** The holders of a policy, in its order. Pure. */
+/** In the policy's order. Pure. */
 export function holderStates(
   { recipients, proof }: EscrowPolicy,
   onRecord: readonly OnRecord[],
@@ -42,10 +39,7 @@ export function holderStates(
   });
 }
 
-/**
- * What keeps the policy from being met, whatever the key: too few holders have shown that they can open a
- * copy. Undefined if nothing does. Pure.
- */
+/** Why the policy is not met for any key: too few holders have shown that they can open a copy. Pure. */
 export function lackOfProof(policy: EscrowPolicy, holders: readonly HolderState[]): string | undefined {
   const proven = holders.filter(({ state }) => state === 'proven');
   if (proven.length >= policy.atLeast) return undefined;
@@ -56,7 +50,7 @@ export function lackOfProof(policy: EscrowPolicy, holders: readonly HolderState[
   );
 }
 
-/** A copy of a key in one place, as far as it can be read. */
+/** As far as it can be read. */
 export interface FoundCopy {
   readonly place: string;
   readonly recipients: readonly string[];
@@ -70,7 +64,7 @@ export interface EscrowedEpoch {
   readonly copies: readonly FoundCopy[];
 }
 
-/** Why the policy is not met for a key; none if it is. Pure. */
+/** Why the policy is not met for a key. Pure. */
 export function lacksOf(policy: EscrowPolicy, { held, copies }: EscrowedEpoch): readonly string[] {
   const lacks: string[] = [];
   for (const { name } of policy.places) {
@@ -89,24 +83,23 @@ export function lacksOf(policy: EscrowPolicy, { held, copies }: EscrowedEpoch): 
   return lacks;
 }
 
-/** A loss to think through, and the keys that nobody could open after it. */
+/** A loss, and the keys that no one could open after it. */
 export interface Without {
   readonly what: string;
   readonly lost: readonly Pick<EscrowedEpoch, 'instance' | 'fingerprint'>[];
 }
 
-/** What is lost with this machine besides the keys that it holds. */
+/** What is lost with this machine besides its keys. */
 export interface OnMachine {
-  /** The places of copies that are on it alone, such as a store that no team shares. */
+  /** Places of copies that are only on it, such as a store that no team shares. */
   readonly places: readonly string[];
   /** The recipients whose identities its key store has. */
   readonly recipients: readonly string[];
 }
 
 /**
- * What would be lost with this machine; with this machine and one place; with this machine and one person. A
- * person counts as able to open a copy when it is sealed to them: whether they showed it is told beside.
- * Pure.
+ * What would be lost with this machine; with it and one place; with it and one person. A person counts for
+ * every copy that is sealed to them: proof is reported separately. Pure.
  */
 export function losses(
   policy: EscrowPolicy,

@@ -2,22 +2,21 @@ import { Secret } from '../base/secret.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 import { makeOnce } from './keyring.ts';
 
-/** Where a person's own age identity is kept. */
 const IDENTITY = `${RESERVED_ACCOUNT_PREFIX}age-identity`;
 
-/** A person's age identity, and the recipient that others seal to. */
+/** `recipient`: what others seal to. */
 export interface OwnIdentity {
   readonly identity: Secret;
   readonly recipient: string;
 }
 
-/** The identity in a key store; undefined if it has none. Creates nothing. */
+/** Undefined if the store has none. Creates nothing. */
 export async function identityIn(store: KeyStore): Promise<OwnIdentity | undefined> {
   const identity = await store.get(IDENTITY);
   return identity === undefined ? undefined : { identity, recipient: await recipientOf(identity) };
 }
 
-/** The identity in a key store, created if it has none: X25519, or hybrid with ML-KEM-768. Never replaced. */
+/** Created if the store has none: X25519, or hybrid with ML-KEM-768. Never replaced. */
 export async function makeIdentity(
   store: KeyStore,
   kind: 'x25519' | 'hybrid' = 'x25519',
@@ -28,7 +27,7 @@ export async function makeIdentity(
   return { identity, recipient: await recipientOf(identity) };
 }
 
-/** An identity from another key store, as an item of this one. */
+/** For `KeyStore.putAll`: an identity from another key store. */
 export function identityItem(identity: Secret): ReadonlyMap<string, Secret> {
   return new Map([[IDENTITY, identity]]);
 }
@@ -39,13 +38,12 @@ export async function newIdentity(): Promise<Secret> {
   return new Secret(await generateX25519Identity());
 }
 
-/** The recipient of an age identity. */
 export async function recipientOf(identity: Secret): Promise<string> {
   const { identityToRecipient } = await import('age-encryption');
   return identityToRecipient(identity.reveal());
 }
 
-/** The identities in the text of a file such as `age-keygen` writes: lines of comments are passed over. */
+/** From a file as `age-keygen` writes it; ignores comments. */
 export function identitiesIn(text: string): readonly Secret[] {
   const lines = text.split(/\r?\n/u).map((line) => line.trim());
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => new Secret(line));

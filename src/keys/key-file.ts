@@ -8,8 +8,7 @@ import type { KeyBundle } from './key-store.ts';
 
 /*
  * Keys on their way to another machine: one armoured age file (age-encryption.org/v1) with the canonical JSON
- * (RFC 8785) of the keys, of the secrets that give them their fingerprints and, if wanted, of the age
- * identity of the person.
+ * (RFC 8785) of the keys, their fingerprint secrets and, if wanted, the person's age identity.
  */
 
 const VERSION = /^lifeboat\.keys\/(\d+)$/u;
@@ -22,21 +21,19 @@ const Contents = z.object({
   identity: z.string().min(1).optional(),
 });
 
-/** What a key file holds. */
 export interface KeyFile extends KeyBundle {
-  /** The age identity of the person whose key store it was. */
+  /** Of the person whose key store it was. */
   readonly identity?: Secret | undefined;
 }
 
-/** Bytes of a key file that are read at most. */
 export const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
 
-/** Who can open a sealed text: recipients, or anyone with the passphrase. */
+/** Recipients, or anyone with the passphrase. */
 export type SealedTo = readonly string[] | Secret;
-/** What opens a sealed text: identities, or its passphrase. */
+/** Identities, or the passphrase. */
 export type OpenedBy = readonly Secret[] | Secret;
 
-/** The armoured text of a key file. Rejects with `escrow.bad-recipient`. */
+/** Armoured. Rejects with `escrow.bad-recipient`. */
 export async function sealKeyFile(file: KeyFile, to: SealedTo): Promise<string> {
   const { keys, fingerprintSecrets, identity } = file;
   const text = canonicalize({
@@ -50,10 +47,7 @@ export async function sealKeyFile(file: KeyFile, to: SealedTo): Promise<string> 
   return sealed.endsWith('\n') ? sealed : `${sealed}\n`;
 }
 
-/**
- * Reads a key file. Rejects with `escrow.not-for-you`, `escrow.damaged`, or `keys.newer-file` for one of a
- * later version; `named` is what errors call it.
- */
+/** Rejects with `escrow.not-for-you`, `escrow.damaged`, or `keys.newer-file`; errors name it `named`. */
 export async function openKeyFile(sealed: string, by: OpenedBy, named: string): Promise<KeyFile> {
   const found = parsed(await openText(sealed, by, named));
   const version = VERSION.exec(z.object({ format: z.string() }).safeParse(found).data?.format ?? '')?.[1];
@@ -75,8 +69,8 @@ export async function openKeyFile(sealed: string, by: OpenedBy, named: string): 
 }
 
 /**
- * Whether a key file is under a passphrase, by its header: no other file has the scrypt stanza
- * (age-encryption.org/v1). Throws `escrow.damaged` for what is no armoured age file.
+ * By the header: only such a file has the scrypt stanza (age-encryption.org/v1). Throws `escrow.damaged` if
+ * it is not an armoured age file.
  */
 export function isUnderPassphrase(sealed: string, named: string): boolean {
   const [begin, first = ''] = sealed.trim().split(/\r?\n/u);

@@ -7,132 +7,111 @@ import { show } from '../base/text.ts';
  * overwrites. Every operation rejects with a LifeboatError whose code says what is missing:
  * `keys.no-library`, `keys.no-bus`, `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`,
  * `keys.no-passphrase`, `keys.empty-passphrase`, `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`,
- * `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another process is writing), `keys.not-kept`
- * (read back, and not the same), `keys.failed`.
+ * `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another process writes), `keys.not-kept`
+ * (read back with another value), `keys.failed`.
  */
 export interface KeyStore {
   readonly kind: 'os' | 'vault' | 'memory';
-  /** A description for people: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
+  /** For people: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
   readonly description: string;
-  /**
-   * Writes, reads and removes a random probe item. Resolves only if the store is usable: a locked keychain
-   * answers reads like an empty one.
-   */
+  /** Proves with a random probe item that the store is usable: a locked keychain reads like an empty one. */
   probe(): Promise<void>;
   /**
-   * Stores a new item. Durable when it resolves. Storing the same value again succeeds; another value rejects
-   * with `keys.exists`. Refuses in advance what some store cannot keep: `keys.bad-account`, `keys.empty`,
+   * Stores a new item, durable when it resolves. The same value again succeeds; another rejects with
+   * `keys.exists`. Refuses first what some store cannot keep: `keys.bad-account`, `keys.empty`,
    * `keys.unstorable`, `keys.too-large` (Windows).
    */
   put(account: string, secret: Secret): Promise<void>;
   /**
-   * Stores an item, replacing one with another value: for things that are renewed, like a token; a key is
-   * never exchanged. Durable when it resolves; the old value is still there when it rejects. Refuses what
-   * `put` refuses, before anything is touched.
+   * Stores or replaces an item that is renewed, like a token; never a key. Durable when it resolves; the old
+   * value is still there when it rejects. Refuses what `put` refuses, before anything is touched.
    */
   exchange(account: string, secret: Secret): Promise<void>;
-  /** `undefined` means that the store is unlocked and does not have it. */
+  /** Undefined: the store is unlocked and does not have it. */
   get(account: string): Promise<Secret | undefined>;
-  /** Names of all items, sorted. */
+  /** Sorted. */
   accounts(): Promise<readonly string[]>;
   /**
-   * The file in which stored items are readable for everyone who can read the file; undefined if there is
-   * none, as far as can be detected. Called to report on a store, not at each use.
+   * The file in which anyone who can read it can read the stored items; undefined if none is detected. For
+   * reports on a store, not for each use.
    */
   heldInClear?(): Promise<string | undefined>;
   /**
-   * Stores items together, as `put` does each: all of them, or none when it rejects. A vault file is written
-   * once; in a keychain a process that dies inside leaves some of them, which are taken as they are when it
-   * is done again.
+   * Stores all items as `put` does, or none when it rejects. A vault file is written once; in a keychain a
+   * process that dies inside leaves some, which a repetition accepts.
    */
   putAll(items: ReadonlyMap<string, Secret>): Promise<void>;
   /**
    * Encrypts a vault file to another passphrase, which `ask` gives once the present one has opened it. The
-   * new file is read back and opened before it takes the place of the old one: one of them is there whole at
-   * every instant. Missing where the store has no passphrase of its own.
+   * new file is read back and opened before it replaces the old one: one of them is whole at every instant.
+   * Missing if the store has no passphrase of its own.
    */
   changePassphrase?(ask: () => Promise<Secret>): Promise<void>;
-  /** Removes an item; resolves to whether it existed. Only an explicit command calls it. */
+  /** Resolves to whether it existed. Only an explicit command calls it. */
   remove(account: string): Promise<boolean>;
 }
 
-/**
- * The interface for flows and commands: keys of instances by fingerprint. Accounts are
- * `<instance>/<fingerprint>`.
- */
+/** For flows and commands: keys of instances by fingerprint. Accounts are `<instance>/<fingerprint>`. */
 export interface Keyring {
   readonly store: KeyStore;
   /** `hmac-sha256(installation secret, key)`, 12 lower-case hex digits: the only printable form of a key. */
   fingerprint(key: Secret): Promise<string>;
-  /**
-   * The secret that gives a key this fingerprint: this key store's own, or one that it learned. Undefined if
-   * none of them does.
-   */
+  /** The secret that gives a key this fingerprint: the store's own, or one that it learned. */
   secretOf(fingerprint: string, key: Secret): Promise<Secret | undefined>;
-  /**
-   * Keeps the fingerprint secret of another key store, so that both name one key alike. It becomes this key
-   * store's own if it has none yet.
-   */
+  /** Keeps another key store's fingerprint secret, so that both name a key alike; its own if it had none. */
   learn(secret: Secret): Promise<void>;
-  /** Every fingerprint that a key has under the secrets of this key store, its own first. */
+  /** A key's fingerprints under all secrets of this store, its own first. */
   namesOf(key: Secret): Promise<readonly string[]>;
-  /**
-   * Stores a key and returns its fingerprint. Nothing is overwritten; storing the same key again succeeds.
-   */
+  /** Returns the fingerprint. Overwrites nothing; storing the same key again succeeds. */
   add(instance: string, key: Secret): Promise<string>;
-  /** The keys of one instance or of all, with the secrets that give them their fingerprints. */
+  /** Of one instance or of all, with the fingerprint secrets. */
   bundle(instance?: string): Promise<KeyBundle>;
   /**
-   * Stores every key of a bundle under its fingerprint and learns its secrets: all of it, or nothing when it
-   * rejects. What is stored already stays; a key that is stored with another value rejects with
-   * `keys.exists`, before anything is written. `more` are items that come with them, or stay away with them.
+   * Stores every key under its fingerprint and learns the secrets: all of it, or nothing when it rejects. A
+   * key that is stored with another value rejects with `keys.exists`, before anything is written. `more`:
+   * items stored together with them.
    */
   takeBundle(bundle: KeyBundle, more?: ReadonlyMap<string, Secret>): Promise<{ readonly added: number }>;
   /**
-   * Stores a key under a fingerprint from another key store, so that it is found under its name in the
-   * record; this key store cannot verify that it is that key. Rejects with `keys.exists` if another one is
-   * stored under it.
+   * Stores a key under another key store's fingerprint, so that the record's name finds it; this store cannot
+   * verify that it is that key. Rejects with `keys.exists` if another key is stored under it.
    */
   adopt(instance: string, fingerprint: string, key: Secret): Promise<void>;
   load(instance: string, fingerprint: string): Promise<Secret | undefined>;
-  /** Fingerprints of the keys stored for an instance, sorted. */
+  /** Sorted. */
   list(instance: string): Promise<readonly string[]>;
-  /** The same of every instance that has a key, by its name, in one look at the store. */
+  /** As `list`, for every instance that has a key, by its name, in one look at the store. */
   listAll(): Promise<ReadonlyMap<string, readonly string[]>>;
   remove(instance: string, fingerprint: string): Promise<boolean>;
-  /** PKCS#8 PEM of this installation's ed25519 signing key, created on first use and kept in the store. */
+  /** PKCS#8 PEM of this installation's ed25519 key, created on first use and kept in the store. */
   signingKey(): Promise<Secret>;
-  /** PKCS#8 PEM of this installation's P-256 key for receipts, created on first use and kept in the store. */
+  /** As `signingKey`, a P-256 key for receipts. */
   receiptKey(): Promise<Secret>;
-  /**
-   * Whether the store has the two secrets that everything else depends on. Creates nothing. Rejects as the
-   * store does.
-   */
+  /** Whether the two secrets exist on which all else depends. Creates nothing. Rejects as the store does. */
   roots(): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }>;
 }
 
-/** Keys that move together. */
 export interface KeyBundle {
   readonly keys: readonly { readonly instance: string; readonly fingerprint: string; readonly key: Secret }[];
-  /** That of the key store first, then those it has learned. */
+  /** The key store's own first, then those it learned. */
   readonly fingerprintSecrets: readonly Secret[];
 }
 
-/** The minimum characters of a new vault's passphrase: a thief of the file can guess at any rate. */
+/** Characters of a new vault's passphrase: a thief of the file can guess at any rate. */
 export const MIN_PASSPHRASE = 12;
 
-/** The prefix of items that are not keys of an instance; no instance may have this name. */
+/** Of items that are not an instance's keys; no instance may have this name. */
 export const RESERVED_ACCOUNT_PREFIX = 'lifeboat/';
 
 const MAX_ACCOUNT = 200;
 
-/** Accounts of probe items. A process that dies during a probe leaves one behind; no store lists them. */
+/** A process that dies during a probe leaves one item behind; no store lists them. */
 export const PROBE_PREFIX = `${RESERVED_ACCOUNT_PREFIX}probe-`;
 
 /**
- * Refuses what some store cannot return unchanged: account names that are not `<owner>/<name>` in printable
- * text (`keys.bad-account`), empty secrets (`keys.empty`: no keychain accepts them), and NUL or lone
- * surrogates (`keys.unstorable`: keychains end a text at NUL and store UTF-8).
+ * Refuses what some store cannot return unchanged: accounts that are not `<owner>/<name>` in printable text
+ * (`keys.bad-account`), empty secrets (`keys.empty`), and NUL or lone surrogates (`keys.unstorable`:
+ * keychains end a text at NUL and store UTF-8).
  */
 export function checkItem(account: string, secret: Secret): void {
   const [owner, ...name] = account.split('/');
@@ -156,9 +135,7 @@ export function checkItem(account: string, secret: Secret): void {
   }
 }
 
-/**
- * Nothing is overwritten: an item with the same value is accepted (`true`), another value is `keys.exists`.
- */
+/** True for the same value; throws `keys.exists` for another: nothing is overwritten. */
 export function isStored(account: string, secret: Secret, stored: Secret | undefined): boolean {
   if (stored === undefined) return false;
   if (stored.equals(secret)) return true;
@@ -168,7 +145,7 @@ export function isStored(account: string, secret: Secret, stored: Secret | undef
   });
 }
 
-/** `putAll` of a store that keeps each item by itself: what was stored is removed again when one fails. */
+/** `putAll` for a store of single items: if one fails, removes those it stored. */
 export async function putEach(store: KeyStore, items: ReadonlyMap<string, Secret>): Promise<void> {
   const missing: (readonly [string, Secret])[] = [];
   for (const [account, secret] of items) {
@@ -187,12 +164,12 @@ export async function putEach(store: KeyStore, items: ReadonlyMap<string, Secret
   }
 }
 
-/** A list of items: sorted, without probe items. */
+/** Sorted, without probe items. */
 export function listed(accounts: Iterable<string>): readonly string[] {
   return [...accounts].filter((account) => !account.startsWith(PROBE_PREFIX)).sort();
 }
 
-/** A store for rehearsals and tests: the same rules, and everything is gone when the process ends. */
+/** For rehearsals and tests: the same rules; the process's end removes everything. */
 export function memoryStore(): KeyStore {
   const items = new Map<string, Secret>();
   const store: KeyStore = {

@@ -1,27 +1,26 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file in which gnome-keyring keeps the items of one keyring. */
 export interface KeyringFile {
   readonly path: string;
-  /** A keyring without a password: everyone who can read the file has its contents. */
+  /** No password: everyone who can read the file has its contents. */
   readonly isPlain: boolean;
-  /** The first line, from 1, that GLib cannot parse: the service then shows nothing of the whole file. */
+  /** The first line, from 1, that GLib cannot parse: the service then hides the whole file. */
   readonly brokenAt: number | undefined;
-  /** Its text, if plain. Never shown. */
+  /** Set if plain. Never shown. */
   readonly text: string;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Where gnome-keyring has its files; undefined on systems with another keychain. */
+/** gnome-keyring's files; undefined on systems with another keychain. */
 export function keyringFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { XDG_DATA_HOME: data, HOME: home } = env;
   if (process.platform === 'win32' || process.platform === 'darwin' || !(data || home)) return undefined;
   return join(data || join(home ?? '', '.local/share'), 'keyrings');
 }
 
-/** The keyrings in a folder; none if the folder is missing or unreadable. */
+/** None if the folder is missing or unreadable. */
 export function keyringFiles(folder: string | undefined): readonly KeyringFile[] {
   if (folder === undefined) return [];
   try {

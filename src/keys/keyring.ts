@@ -7,14 +7,14 @@ import { Fingerprint, type KeyEpoch } from '../store/projections/key-epochs.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 
 const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
-/** Accounts of the fingerprint secrets of other key stores. */
+/** Fingerprint secrets of other key stores. */
 const LEARNED = `${RESERVED_ACCOUNT_PREFIX}fingerprint-secret-`;
 const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
 const RECEIPT_KEY = `${RESERVED_ACCOUNT_PREFIX}receipt-key`;
 
 /**
  * Keys of instances by fingerprint, over any store. The installation secret and the signing key are created
- * on first use; if several processes do this together, all end up with the one stored first.
+ * on first use; if several processes do so together, all get the one stored first.
  *
  * A fingerprint is the first 12 hex digits of HMAC-SHA256 with the text of the installation secret as the key
  * and the text of the encryption key as the message, both UTF-8: `openssl dgst -sha256 -hmac` gives the same.
@@ -29,7 +29,7 @@ export function openKeyring(store: KeyStore): Keyring {
     return fingerprintUnder(await installationSecret.take(), key);
   }
 
-  /** Of other key stores, as far as this one has learned them. */
+  /** Secrets of other key stores. */
   async function learned(): Promise<Secret[]> {
     const accounts = (await store.accounts()).filter((account) => account.startsWith(LEARNED));
     const secrets = await Promise.all(accounts.map((account) => store.get(account)));
@@ -111,7 +111,6 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/** The accounts that are keys of instances. */
 function keysAmong(accounts: readonly string[]) {
   return accounts.flatMap((account) => {
     const [instance = '', fingerprint = '', ...more] = account.split('/');
@@ -124,10 +123,7 @@ function learnedAccount(secret: Secret): string {
   return `${LEARNED}${hash('sha256', secret.reveal(), 'hex').slice(0, 12)}`;
 }
 
-/**
- * The stored item, or a new one: nothing is overwritten, so a process that comes second uses the existing
- * one.
- */
+/** The stored item, or a new one. Overwrites nothing: a process that comes second uses the existing one. */
 export async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
   const stored = await store.get(account);
   if (stored !== undefined) return stored;
@@ -144,11 +140,11 @@ export async function makeOnce(store: KeyStore, account: string, make: () => Sec
   });
 }
 
-/** A secret that everything else in a store depends on: read once, created if missing. */
+/** A secret that all else in a store depends on. */
 interface Root {
-  /** The item, created on first use. After a failure it is requested again: a keychain can be unlocked. */
+  /** Created on first use. After a failure it is read again: a keychain can be unlocked. */
   take(): Promise<Secret>;
-  /** Whether the store has it; then `take` does not read it again. Creates nothing. */
+  /** If true, `take` does not read it again. Creates nothing. */
   isThere(): Promise<boolean>;
 }
 
@@ -170,23 +166,18 @@ function rootIn(store: KeyStore, account: string, make: () => Secret): Root {
   };
 }
 
-/**
- * The fingerprint of a key under a secret: the first 12 hex digits of HMAC-SHA256 over the text of the key.
- */
+/** The first 12 hex digits of HMAC-SHA256 over the text of the key. */
 export function fingerprintUnder(secret: Secret, key: Secret): string {
   return createHmac('sha256', secret.reveal()).update(key.reveal()).digest('hex').slice(0, 12);
 }
 
-/** A new ed25519 signing key, PKCS#8 PEM; not stored. */
+/** PKCS#8 PEM; not stored. */
 export function generateSigningKey(): Secret {
   const { privateKey } = generateKeyPairSync('ed25519');
   return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 
-/**
- * A new P-256 key for receipts, PKCS#8 PEM; not stored. The tools that strangers check a receipt with do not
- * all know ed25519 (cosign), so that the signing key cannot be it.
- */
+/** PKCS#8 PEM; not stored. P-256, since not every tool that checks a receipt knows ed25519 (cosign). */
 export function generateReceiptKey(): Secret {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -204,38 +195,37 @@ function accountOf(instance: string, fingerprint: string): string {
 }
 
 /**
- * A new encryption key: 32 random bytes as base64url, 43 ASCII characters. It contains no quote, space or
- * line end, so that it survives shells and `openssl enc -pass file:`. Callers compare its length with the
- * instance's `min_encryption_key_length`.
+ * 32 random bytes as base64url, 43 ASCII characters without quote, space or line end: safe for shells and
+ * `openssl enc -pass file:`. Callers compare the length with the instance's `min_encryption_key_length`.
  */
 export function generateKey(): Secret {
   return new Secret(randomBytes(32).toString('base64url'));
 }
 
 /**
- * Identifies a generated key for everyone who holds it, in any key store: 16 hex digits of a SHA-256. It
- * reveals nothing about 32 random bytes; for a key that a person chose, it must not be recorded.
+ * Identifies a generated key in any key store: 16 hex digits of a SHA-256. Reveals nothing about 32 random
+ * bytes; for a key that a person chose, it must not be recorded.
  */
 export function checkOfGenerated(key: Secret): string {
   return hash('sha256', `lifeboat key\n${key.reveal()}`, 'hex').slice(0, 16);
 }
 
-/** A key in memory, with the only form in which it may be named. */
+/** A key with the only form in which it may be named. */
 export interface HeldKey {
   readonly fingerprint: string;
   readonly key: Secret;
 }
 
 /**
- * Every key held for an instance, sorted by fingerprint; `first` comes before the others if it is held. A key
- * removed in the meantime is left out. Rejects with the key store's errors.
+ * Sorted by fingerprint, `first` before the others if held. Leaves out a key removed in the meantime. Rejects
+ * with the key store's errors.
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);
   return keysNamed(keyring, instance, [...new Set(first === undefined ? held : [first, ...held])]);
 }
 
-/** These keys of an instance, without those that are not held. Rejects with the key store's errors. */
+/** Without those that are not held. Rejects with the key store's errors. */
 export async function keysNamed(
   keyring: Keyring,
   instance: string,
@@ -251,10 +241,9 @@ export async function keysNamed(
 }
 
 /**
- * Until when a request with a key other than `fingerprint` may still arrive, because its answer was lost less
- * than `inFlightMs` ago: it would replace a key set since, and the ledger would consider the wrong one in
- * force. Milliseconds since 1970; undefined if there is none at `nowMs`. Without a fingerprint any key
- * counts.
+ * Until when a request with a key other than `fingerprint` (undefined: any key) may still arrive, because its
+ * answer was lost less than `inFlightMs` ago. It would replace a key set since, and the ledger would show the
+ * wrong one in force. Milliseconds since 1970; undefined if there is none at `nowMs`.
  */
 export function lateKeyUntil(
   epochs: readonly KeyEpoch[],

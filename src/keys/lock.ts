@@ -9,9 +9,9 @@ const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Runs `work` while no other process, and no other call in this one, holds the lock at `path` (`tryLock`).
- * Waits up to `patienceMs` (default 30 s), then rejects with `keys.busy`; a lock that cannot be created
- * rejects with `keys.io`, and something else in its place with `keys.lock`.
+ * Runs `work` while no other process or call holds the lock at `path` (`tryLock`). Waits up to `patienceMs`
+ * (default 30 s), then rejects with `keys.busy`; with `keys.io` if the lock cannot be created, and
+ * `keys.lock` if something else has its place.
  */
 export async function withLock<T>(
   path: string,

@@ -15,13 +15,12 @@ import { noAnswer, notKept, osError, tooLargeForWindows } from './os-trouble.ts'
 interface OsStoreOptions {
   /** `$LIFEBOAT_HOME`, for the lock between processes that write keys (`keychain.lock`). */
   readonly home: string;
-  /** The service name of all items. Default `lifeboat`. */
+  /** Of all items. Default: `lifeboat`. */
   readonly service?: string;
-  /** The time limit of one call. Default 60 s: a desktop may be asking its user for a password. */
+  /** Of one call. Default: 60 s, since a desktop may ask its user for a password. */
   readonly patienceMs?: number;
-  /** Where Linux's keychain service has its files, to explain errors. */
+  /** The files of Linux's keychain service, to explain errors. */
   readonly keyrings?: string | undefined;
-  /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform;
 }
 
@@ -38,12 +37,12 @@ const WINDOWS_LIMIT = 2560;
 const PATIENCE_MS = 60_000;
 
 /**
- * The keychain of the operating system, through keytar, which is loaded here and not earlier. Rejects with
- * `keys.no-library`; whether the keychain is usable shows at `probe` or at the first operation.
+ * The operating system's keychain, through keytar, which is first loaded here. Rejects with
+ * `keys.no-library`; `probe` or the first operation shows if the keychain is usable.
  *
- * Besides the codes of the port: `keys.no-collection`, `keys.no-answer`, `keys.not-kept`, `keys.too-large`
- * (Windows), `keys.busy`, `keys.io` (the lock), `keys.failed` (anything else; the text is in the evidence).
- * After `keys.no-answer` from a call that hangs, only `process.exit` ends the process.
+ * Besides the codes of `KeyStore`: `keys.too-large` (Windows), `keys.io` (the lock), `keys.failed` (anything
+ * else; the text is in the evidence). After `keys.no-answer` from a call that hangs, only `process.exit` ends
+ * the process.
  */
 export async function openOsStore(options: OsStoreOptions): Promise<KeyStore> {
   return new OsStore(await loadKeytar(), options);
@@ -57,7 +56,7 @@ async function loadKeytar(): Promise<Keytar> {
   }
 }
 
-/** Answers a process that checks what a separate connection finds: see `isReadBack`. */
+/** Checks for another process what a separate connection finds: see `isReadBack`. */
 export async function answerFromKeychain(
   input: NodeJS.ReadableStream,
   output: { write(text: string): unknown },
@@ -66,14 +65,13 @@ export async function answerFromKeychain(
 }
 
 /**
- * The service of probe items. They are kept out of searches: if an item vanishes during a search, libsecret
- * gives keytar an item without a value, and keytar 7.10.6 then ends the process with a segmentation fault.
+ * Probe items have their own service, out of searches: if an item vanishes during a search, libsecret gives
+ * keytar an item without a value, and keytar 7.10.6 dies of a segmentation fault.
  */
 function probesOf(service: string): string {
   return `${service}-probe`;
 }
 
-/** A unique account for a probe item. */
 function newProbe(): string {
   return PROBE_PREFIX + randomBytes(8).toString('hex');
 }
@@ -104,7 +102,7 @@ class OsStore implements KeyStore {
     if (!this.#isRenewed) await this.#renew(await this.#find());
   }
 
-  /** The plain-text file in which a probe item was found while it was stored. */
+  /** The plain-text file in which a stored probe item was found. */
   async heldInClear(): Promise<string | undefined> {
     return this.#prove(
       (value) => keyringFiles(this.#keyrings).find(({ text }) => text.includes(value))?.path,
@@ -121,11 +119,11 @@ class OsStore implements KeyStore {
     });
   }
 
-  /** keytar replaces in one call; if the value read back differs, the old value is restored. */
   putAll(items: ReadonlyMap<string, Secret>): Promise<void> {
     return putEach(this, items);
   }
 
+  /** keytar replaces in one call; if the value read back differs, the old value is restored. */
   async exchange(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
@@ -143,8 +141,8 @@ class OsStore implements KeyStore {
   }
 
   async accounts(): Promise<readonly string[]> {
-    // If the keychain is locked, libsecret's search gives keytar items without a value, and keytar 7.10.6
-    // then ends the process with a segmentation fault. So search only after proving that it is unlocked.
+    // If the keychain is locked, libsecret's search gives items without a value, at which keytar 7.10.6 dies
+    // of a segmentation fault. So first prove that it is unlocked.
     await this.#prove();
     const found = await this.#find();
     await this.#renew(found);
@@ -166,7 +164,7 @@ class OsStore implements KeyStore {
     if (this.#platform === 'win32' && bytes > WINDOWS_LIMIT) throw tooLargeForWindows(bytes, WINDOWS_LIMIT);
   }
 
-  /** Stores, reads and removes a probe item; `look` is called while it is stored. */
+  /** Stores, reads and removes a probe item; calls `look` while it is stored. */
   async #prove<T>(look?: (value: string) => T): Promise<T | undefined> {
     const service = probesOf(this.#service);
     const account = newProbe();
@@ -180,8 +178,8 @@ class OsStore implements KeyStore {
   }
 
   /**
-   * Searches under the lock, as removals run: see `probesOf` for the effect of a vanishing item. A home that
-   * is not writable has no lock, and no process that would remove anything.
+   * Under the lock, as removals run (see `probesOf`). A home that is not writable has no lock, and no process
+   * that would remove anything.
    */
   #find(): Promise<readonly Item[]> {
     const search = () => this.#call((keytar) => keytar.findCredentials(this.#service));
@@ -191,7 +189,7 @@ class OsStore implements KeyStore {
     });
   }
 
-  /** Items not in the one-line form, stored before that rule existed, are stored again. */
+  /** Stores again items from before the one-line form existed. */
   async #renew(found: readonly Item[]): Promise<void> {
     const old = found.filter(({ password }) => inOneLine(fromOneLine(password)) !== password);
     for (const { account } of old)
@@ -259,8 +257,8 @@ let isLeaving = false;
 
 /**
  * A call without an answer occupies a thread of libuv's pool while a window is open, and exit() joins that
- * thread: `process.exit` would hang, deaf to Ctrl-C. Replacing the process by one that only exits keeps the
- * exit code. Windows' keychain opens no windows, and Windows has no execve.
+ * thread: `process.exit` would hang, deaf to Ctrl-C. A process that only exits replaces this one and keeps
+ * the exit code. Windows' keychain opens no windows, and Windows has no execve.
  */
 function leaveWithoutWaiting(): void {
   if (isLeaving || process.platform === 'win32') return;
@@ -268,46 +266,42 @@ function leaveWithoutWaiting(): void {
   process.once('exit', (code) => process.execve?.('/bin/sh', ['sh', '-c', `exit ${String(code)}`], {}));
 }
 
-/** Text that a keychain cannot hold unchanged is stored after this mark, as base64 of its UTF-8. */
+/** Before base64 of the UTF-8 of a text that a keychain cannot hold unchanged. */
 const MARK = 'lifeboat-base64:';
 
 /**
- * Printable ASCII without a backslash and without a space at either end. gnome-keyring writes a keyring
- * without a password as a text file of `key=value` lines, which it reads with GLib: a line end makes the
- * whole file unreadable, including the secrets of every other program; leading spaces are lost, and a
- * backslash begins an escape.
+ * Printable ASCII without a backslash or outer spaces. gnome-keyring writes a keyring without a password as a
+ * text file of `key=value` lines, which it reads with GLib: a line end makes the whole file unreadable,
+ * including every other program's secrets; leading spaces are lost, and a backslash begins an escape.
  */
 const FIT = /^[!-[\]-~](?:[ -[\]-~]*[!-[\]-~])?$/u;
 
-/** The single line in which a keychain stores a text; always the same for the same text. */
+/** The line in which a keychain stores a text; always the same for the same text. */
 export function inOneLine(text: string): string {
   if (FIT.test(text) && !text.startsWith(MARK)) return text;
   return MARK + Buffer.from(text, 'utf8').toString('base64');
 }
 
-/**
- * The text that a keychain stores as this line. A line that `inOneLine` would not write is taken literally.
- */
+/** The text of such a line. A line that `inOneLine` would not write is taken literally. */
 export function fromOneLine(line: string): string {
   if (!line.startsWith(MARK)) return line;
   const text = Buffer.from(line.slice(MARK.length), 'base64').toString('utf8');
   return text !== '' && inOneLine(text) === line ? text : line;
 }
 
-/** The hidden command of a process that reads one item and exits. */
+/** Hidden command: reads one item and exits. */
 const READ_ITEM = 'keychain-item';
 
 const Wanted = z.strictObject({ service: z.string(), account: z.string(), salt: z.string() });
 
-/** What a keychain and Node need from the environment; everything else, such as tokens, is withheld. */
+/** For a keychain and Node; everything else, such as tokens, is withheld. */
 const PASSED =
   /^(?:HOME|USER|LOGNAME|USERNAME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|PATH|TMPDIR|TEMP|TMP|LANG|LC_.*|LD_LIBRARY_PATH|DBUS_.*|XDG_.*|GNOME_KEYRING_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|LIFEBOAT_HOME)$/iu;
 
 /**
- * Whether a process that never saw `line` finds it in the keychain. Its library has its own connection, so a
- * value that only this process's library or session remembers does not count as stored. No secret passes
- * between the two processes, only a salted digest. Rejects if there is no answer: aborted, or the process's
- * last output.
+ * Whether a process that never saw `line` finds it in the keychain: what only this process's library or
+ * session remembers does not count as stored. Only a salted digest passes between the processes, no secret.
+ * Rejects if there is no answer: aborted, or with the process's last output.
  */
 async function isReadBack(
   item: { readonly service: string; readonly account: string },
@@ -335,9 +329,7 @@ async function isReadBack(
   return digest.trim() === digestOf(line, salt);
 }
 
-/**
- * The child's side: reads the item requested on stdin, and prints its digest, or nothing if there is none.
- */
+/** In the child: prints the digest of the item requested on stdin, or nothing if there is none. */
 async function readItemForParent(
   input: NodeJS.ReadableStream,
   output: { write(text: string): unknown },

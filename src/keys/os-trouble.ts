@@ -6,7 +6,7 @@ interface Trouble {
   readonly code: string;
   readonly shortMessage: string;
   readonly hint: string;
-  /** The error texts of libsecret, D-Bus, macOS and keytar for this case: they have no codes. */
+  /** The texts of libsecret, D-Bus, macOS and keytar, which have no codes. */
   readonly says: RegExp;
 }
 
@@ -58,9 +58,9 @@ const TROUBLES: readonly Trouble[] = [
 ];
 
 /**
- * The problem of the OS keychain, from its library's error. Every hint offers the vault file; nothing
- * switches automatically. `folder` is where the service has its files: a keychain that exists but is not
- * shown must not be reported as one yet to be created.
+ * The problem, from the error of the keychain's library. Every hint offers the vault file; nothing switches
+ * automatically. `folder` has the service's files: a keychain that exists but is not shown must not be
+ * reported as missing.
  */
 export function osError(thrown: unknown, folder?: string): LifeboatError {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -75,7 +75,7 @@ export function osError(thrown: unknown, folder?: string): LifeboatError {
   );
 }
 
-/** The existing keyrings, unreadable ones first. */
+/** Unreadable ones first. */
 function unshown(folder: string | undefined): readonly KeyringFile[] {
   const files = keyringFiles(folder);
   return [...files.filter(isBroken), ...files.filter((file) => !isBroken(file))];
@@ -93,7 +93,7 @@ function notShown(file: KeyringFile, text: string, cause: unknown): LifeboatErro
   );
 }
 
-/** What to do with a keyring that the service does not show, so that its contents are not lost. */
+/** For a keyring that the service does not show, so that its contents are not lost. */
 export function keepHints({ path, brokenAt }: KeyringFile): readonly string[] {
   return [
     ...(brokenAt === undefined
@@ -104,7 +104,6 @@ export function keepHints({ path, brokenAt }: KeyringFile): readonly string[] {
   ];
 }
 
-/** The keychain took longer than `patienceMs`. */
 export function noAnswer(patienceMs: number): LifeboatError {
   const seconds = String(Math.ceil(patienceMs / 1000));
   return new LifeboatError('keys.no-answer', `the OS keychain has not answered for ${seconds} s`, {
@@ -112,14 +111,13 @@ export function noAnswer(patienceMs: number): LifeboatError {
   });
 }
 
-/** The value read back differs from the one written. */
 export function notKept(): LifeboatError {
   return new LifeboatError('keys.not-kept', 'the OS keychain does not give back what was written to it', {
     hints: ['do not use the key that was being stored', VAULT_HINT],
   });
 }
 
-/** Windows keeps at most `limit` bytes for each item (CRED_MAX_CREDENTIAL_BLOB_SIZE). */
+/** CRED_MAX_CREDENTIAL_BLOB_SIZE is the limit for each item. */
 export function tooLargeForWindows(bytes: number, limit: number): LifeboatError {
   return new LifeboatError(
     'keys.too-large',

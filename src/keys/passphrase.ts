@@ -12,13 +12,13 @@ import type { Secret } from '../base/secret.ts';
  */
 
 const LABEL = 'age-encryption.org/v1/scrypt';
-/** The limit when opening, as in the library: 1 GiB, and some seconds. */
+/** When opening, as in the library: 1 GiB, and some seconds. */
 const MAX_WORK = 20;
 const CIPHER = 'chacha20-poly1305';
 const NONCE = Buffer.alloc(12);
 const [KEY, TAG] = [16, 16];
 
-/** Encrypts a file to a passphrase. `workFactor` is log2 N. */
+/** `workFactor` is log2 N. */
 export function passphraseRecipient(passphrase: Secret, workFactor: number): Recipient {
   return {
     async wrapFileKey(fileKey) {
@@ -31,7 +31,7 @@ export function passphraseRecipient(passphrase: Secret, workFactor: number): Rec
   };
 }
 
-/** Opens a file with a passphrase. Returns null for a wrong one; rejects for another header. */
+/** Null for a wrong passphrase; rejects for another header. */
 export function passphraseIdentity(passphrase: Secret): Identity {
   return {
     async unwrapFileKey(stanzas) {

@@ -15,17 +15,17 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 const FOREIGN = { code: 'keys.permissions', exitCode: EXIT.failed };
 
-/** The name of a file of secrets in messages, and whether it may be a link or a pipe (`/dev/fd/3`). */
+/** `name` is for messages; a pipe is for instance `/dev/fd/3`. */
 export interface PrivateFileKind {
   readonly name: string;
   readonly mayBeLinkOrPipe: boolean;
 }
 
 /**
- * Reads a whole file of secrets (at most 4 MiB); `undefined` if there is none. Rejects with
- * `keys.permissions` if others can read it or could have written it (a link is judged by its target and its
- * location), `keys.not-a-file` for a link, folder or pipe where a plain file is required, `keys.too-large`,
- * and `keys.io` for errors of the disk. `last` is returned itself if the file still has exactly these bytes.
+ * Reads a whole file of secrets (at most 4 MiB); undefined if there is none. Rejects with `keys.permissions`
+ * if others can read it or could have written it (for a link: its target and its location), `keys.not-a-file`
+ * for a link, folder or pipe that is not allowed, `keys.too-large`, and `keys.io` for disk errors. Returns
+ * `last` itself if the file still has exactly these bytes.
  */
 export async function readPrivateFile(
   path: string,
@@ -62,8 +62,8 @@ async function readOnce(
 const PIECE = 64 * 1024;
 
 /**
- * Whether an open file begins with these bytes. Compares by pieces: a vault of ten thousand keys is looked at
- * again for each of them, and whole copies of it would fill the memory. Leaves its position as it was.
+ * Compares in pieces: a vault of ten thousand keys is compared for each of them, and whole copies would fill
+ * the memory. Keeps the file's position.
  */
 async function holds(handle: FileHandle, bytes: Buffer): Promise<boolean> {
   const piece = Buffer.allocUnsafe(Math.min(PIECE, bytes.length));
@@ -76,11 +76,10 @@ async function holds(handle: FileHandle, bytes: Buffer): Promise<boolean> {
 }
 
 /**
- * Replaces the file at `path` by `bytes`, mode 0600, in a folder created with 0700 if missing. At any instant
- * either the old or the new file is there whole; the new one is on disk when the promise resolves. A process
- * that dies inside may leave a `*.tmp` file, which holds no more than the new file. `check` is given what was
- * written, read back, before it takes the place of the old file, which stays when it rejects. Rejects with
- * `keys.io`, and as `check` does.
+ * Replaces a file, mode 0600, in a folder created with 0700 if missing. At any instant the old or the new
+ * file is there whole; the new one is on disk when this resolves. A process that dies inside may leave a
+ * `*.tmp` file with no more than the new file. `check` gets what was written, read back, before it replaces
+ * the old file, which stays if `check` rejects. Rejects with `keys.io`, and as `check` does.
  */
 export async function replacePrivateFile(
   path: string,
@@ -99,7 +98,7 @@ export async function replacePrivateFile(
   }
 }
 
-/** Creates the folder (0700); refuses one in which others can replace files (`keys.permissions`). */
+/** Mode 0700. Refuses a folder in which others can replace files (`keys.permissions`). */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     makePrivateFolder(path);
@@ -128,9 +127,7 @@ async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHand
   }
 }
 
-/**
- * A rename is durable only after its folder is flushed too; Windows has no such call and does not need it.
- */
+/** A rename is durable only after this; Windows has no such call and does not need it. */
 async function flushFolder(path: string): Promise<void> {
   if (!POSIX) return;
   const folder = await open(path, 'r');

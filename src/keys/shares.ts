@@ -6,38 +6,35 @@ import { show } from '../base/text.ts';
 import { recipientOf } from './identity.ts';
 
 /*
- * Shares of a wrap key: an age identity that is made for one file of keys, split by Shamir's scheme and
- * thrown away. The scheme gives a wrong secret without an error for wrong or too few shares, so a share says
- * which set it belongs to, and the set says which identity has to come out.
+ * Shares of a wrap key: an age identity made for one file of keys, split by Shamir's scheme and discarded.
+ * For wrong or too few shares the scheme gives a wrong secret without an error, so a share names its set, and
+ * the set tells which identity must come out.
  *
  * A share is 50 bytes: version (1), set (6), number (1), threshold (1), shares (1), share of the 32 bytes of
- * the identity (33), and the beginning of the SHA-256 of all that (7). It is written as five lines of
- * Crockford base32, each with a check of its own, so that a mistyped line is found.
+ * the identity (33), and the start of the SHA-256 of all that (7), written as five lines of Crockford base32,
+ * each with its own check, which finds a mistyped line.
  */
 
-/** One share. */
 export interface Share {
-  /** 12 hex digits: the beginning of the SHA-256 of the wrap key's recipient. */
+  /** 12 hex digits: the start of the SHA-256 of the wrap key's recipient. */
   readonly set: string;
   /** From 1. */
   readonly number: number;
   /** How many shares give the wrap key. */
   readonly threshold: number;
-  /** How many there are. */
   readonly shares: number;
   readonly data: Uint8Array;
 }
 
 const VERSION = 1;
-/** Lines of a share. */
 export const LINES = 5;
 const [LINE_BYTES, DATA_BYTES, CHECK_BYTES] = [10, 33, 7];
 const BODY_BYTES = LINES * LINE_BYTES - CHECK_BYTES;
 const PREFIX = 'age-secret-key-';
-/** The most shares of one set: as many people are hardly ever asked, and the scheme ends at 255. */
+/** The most shares of one set: more people are hardly ever asked, and the scheme ends at 255. */
 export const MAX_SHARES = 32;
 
-/** Splits an age identity (X25519) into shares, of which `threshold` give it back. */
+/** Splits an age identity (X25519); `threshold` shares give it back. */
 export async function splitIdentity(
   identity: Secret,
   { shares, threshold }: { readonly shares: number; readonly threshold: number },
@@ -49,10 +46,7 @@ export async function splitIdentity(
   return parts.map((data, at) => ({ set, number: at + 1, threshold, shares, data }));
 }
 
-/**
- * The identity that shares give. Rejects with `share.foreign` (of several sets), `share.too-few`, and
- * `share.wrong` when what comes out is not the identity of their set.
- */
+/** Rejects with `share.foreign` (several sets), `share.too-few`, and `share.wrong` (another identity). */
 export async function joinShares(shares: readonly Share[]): Promise<Secret> {
   const [first] = shares;
   if (first === undefined) throw tooFew([], undefined);
@@ -90,7 +84,6 @@ function tooFew(numbers: readonly number[], share: Share | undefined): LifeboatE
   return refused('share.too-few', `${here}${needed}`, ['a share that is given twice counts once']);
 }
 
-/** The five lines of a share, as they are printed and typed. */
 function linesOf({ set, number, threshold, shares, data }: Share): readonly string[] {
   const body = Buffer.concat([
     Buffer.from([VERSION]),
@@ -106,7 +99,7 @@ function linesOf({ set, number, threshold, shares, data }: Share): readonly stri
   });
 }
 
-/** Four characters that depend on the bytes of a line and on where it stands. */
+/** Four characters that depend on a line's bytes and place. */
 function checkOf(at: number, bytes: Uint8Array): string {
   return base32crockford.encode(digest(Buffer.concat([Buffer.from([at]), bytes])).subarray(0, 5)).slice(0, 4);
 }
@@ -118,9 +111,9 @@ function digest(bytes: Buffer): Buffer {
 const LINE = new RegExp(`^\\s*([1-${LINES}])[\\s.:)]+([0-9A-Za-z][0-9A-Za-z\\s-]*)$`, 'u');
 
 /**
- * Reads a share from a text that has its lines somewhere, such as a printed page: small letters, dashes, and
- * O, I and L in place of 0 and 1 are taken. Throws `share.none` (it holds no line), `share.mistyped` (names
- * the line), `share.incomplete` (names the lines), `share.mixed`, `share.newer`.
+ * Reads a share from a text with its lines somewhere, such as a printed page; accepts small letters, dashes,
+ * and O, I and L for 0 and 1. Throws `share.none` (no line), `share.mistyped` (names the line),
+ * `share.incomplete` (names the lines), `share.mixed`, `share.newer`.
  */
 export function readShare(text: string, where: string): Share {
   const lines = new Map<number, Uint8Array>();
@@ -142,7 +135,7 @@ export function readShare(text: string, where: string): Share {
   return shareIn(whole, where);
 }
 
-/** The ten bytes of one line of a share. Throws `share.mistyped`. */
+/** Ten bytes. Throws `share.mistyped`. */
 export function bytesOfLine(number: number, typed: string, where: string): Uint8Array {
   const text = typed.replaceAll(/[\s-]/gu, '').toUpperCase().replaceAll('O', '0').replaceAll(/[IL]/gu, '1');
   const [code, check] = [text.slice(0, -4), text.slice(-4)];
@@ -176,17 +169,15 @@ function refused(code: string, what: string, hints: readonly string[]): Lifeboat
   });
 }
 
-/** What a share says beside its lines. */
 interface ShareAbout {
-  /** The name of the sealed file that the shares open. */
+  /** The sealed file that the shares open. */
   readonly file: string;
-  /** Whose keys are inside, such as `2 keys of orders`. */
+  /** Such as `2 keys of orders`. */
   readonly keys: string;
   /** RFC 3339. */
   readonly madeAt: string;
 }
 
-/** The text file of a share. */
 export function shareText(share: Share, about: ShareAbout): string {
   return `${[...head(share, about), '', ...linesOf(share)].join('\n')}\n`;
 }
@@ -201,9 +192,7 @@ function head({ set, number, threshold, shares }: Share, { file, keys, madeAt }:
   ];
 }
 
-/**
- * The page of a share, to be printed: the text, and a QR code of its lines. It needs nothing from outside.
- */
+/** The page to print: the text, and a QR code of its lines. Loads nothing from outside. */
 export async function sharePage(share: Share, about: ShareAbout): Promise<string> {
   const { renderSVG } = await import('uqr');
   const code = renderSVG(linesOf(share).join('\n'), { ecc: 'M', border: 4, pixelSize: 4 });

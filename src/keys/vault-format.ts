@@ -5,20 +5,20 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 
 /**
- * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and each write on a laptop core. The age
- * tool's own default is 2^18; it opens anything up to 2^22, the library up to 2^20.
+ * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and write on a laptop core. The age
+ * tool's default is 2^18; it opens up to 2^22, the library up to 2^20.
  */
 export const WORK_FACTOR = 17;
 
-/** The beginning of every age file with a passphrase (age-encryption.org/v1, scrypt recipient stanza). */
+/** The start of every age file with a passphrase (age-encryption.org/v1, scrypt recipient stanza). */
 const HEADER = 'age-encryption.org/v1\n-> scrypt ';
 const WRONG_PASSPHRASE = "no identity matched any of the file's recipients";
 
 const Contents = z.strictObject({ version: z.literal(1), items: z.record(z.string(), z.string()) });
 
 /**
- * The vault's bytes: a binary age v1 file, encrypted to a passphrase, holding the canonical JSON (RFC 8785)
- * `{"items":{account: secret},"version":1}`. `age --decrypt vault.age` opens it without Lifeboat.
+ * A binary age v1 file, encrypted to a passphrase, with the canonical JSON (RFC 8785) `{"items":{account:
+ * secret},"version":1}`. `age --decrypt vault.age` opens it without Lifeboat.
  */
 export async function sealItems(
   items: ReadonlyMap<string, Secret>,
@@ -34,7 +34,7 @@ export async function sealItems(
   return Buffer.from(await encrypter.encrypt(text));
 }
 
-/** The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`, naming `path`. */
+/** Rejects with `keys.wrong-passphrase` or `keys.damaged`, naming `path`. */
 export async function openItems(
   bytes: Buffer,
   passphrase: Secret,

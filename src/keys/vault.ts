@@ -10,12 +10,9 @@ import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './priv
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 
 interface VaultOptions {
-  /** The file, created with the first item. Beside it is `<path>.lock`, which is always empty. */
+  /** Created with the first item. Beside it is `<path>.lock`, which is always empty. */
   readonly path: string;
-  /**
-   * Called once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice,
-   * for at least 12 characters.
-   */
+  /** Called once per process and after a wrong answer. `create`: ask twice, for at least 12 characters. */
   readonly passphrase: (purpose: 'open' | 'create') => Promise<Secret>;
   /** Base-2 logarithm of scrypt's N for writing. Default 17; lower only in tests. */
   readonly workFactor?: number;
@@ -24,13 +21,12 @@ interface VaultOptions {
 const VAULT_FILE = { name: 'vault file', mayBeLinkOrPipe: false };
 
 /**
- * The vault file as a key store. It is unlocked at the first use and kept open in memory; the file is checked
+ * The vault file as a key store. Unlocked at the first use and kept open in memory; the file is checked
  * before every answer and, under a lock between processes, before every write, so that processes never lose
- * each other's items. If the process dies, either the old file or the new one is there whole. Unlocking and
- * each write take about 0.3 s of another thread (scrypt).
+ * each other's items. After a crash the old file or the new one is there whole. Unlocking and each write take
+ * about 0.3 s of another thread (scrypt).
  *
- * Besides the codes of the port: `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy`, `keys.gone`,
- * `keys.weak-passphrase`.
+ * Codes: those of `KeyStore`, and `keys.weak-passphrase`.
  */
 export async function openVault(options: VaultOptions): Promise<KeyStore> {
   const vault = new Vault(options);
@@ -43,7 +39,7 @@ class Vault implements KeyStore {
   readonly description: string;
   readonly #options: VaultOptions;
   #passphrase: Secret | undefined;
-  /** The bytes that `#items` were read from: unchanged bytes need no second scrypt. */
+  /** The source of `#items`: unchanged bytes need no second scrypt. */
   #sealed: Buffer | undefined;
   #items: ReadonlyMap<string, Secret> = new Map();
   #queue: Promise<unknown> = Promise.resolve();
@@ -53,9 +49,7 @@ class Vault implements KeyStore {
     this.description = `vault file ${show(options.path)}`;
   }
 
-  /**
-   * Unlocks, then writes and removes a small file beside the vault: writing a vault would cost two scrypts.
-   */
+  /** Unlocks, then writes and removes a small file beside the vault: writing the vault costs two scrypts. */
   probe(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#unlock();
@@ -131,14 +125,14 @@ class Vault implements KeyStore {
     });
   }
 
-  /** One operation at a time in this process, so that the passphrase is asked for once. */
+  /** In this process, so that the passphrase is asked for once. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => {});
     return result;
   }
 
-  /** The present items on disk. A vault that does not exist yet is empty and needs no passphrase. */
+  /** A vault that does not exist yet is empty and needs no passphrase. */
   async #refresh(): Promise<ReadonlyMap<string, Secret>> {
     const { path } = this.#options;
     const bytes = await readPrivateFile(path, VAULT_FILE, this.#sealed);
@@ -170,10 +164,7 @@ class Vault implements KeyStore {
     });
   }
 
-  /**
-   * `edit` returns whether it changed anything. The passphrase comes before the lock, because people are
-   * slow.
-   */
+  /** `edit` returns whether it changed anything. Asks for the passphrase before it locks: people are slow. */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
     const { path } = this.#options;
     await this.#unlock();
@@ -187,7 +178,7 @@ class Vault implements KeyStore {
     });
   }
 
-  /** Under the lock. The passphrase of a vault is changed only with a new file that was seen to open. */
+  /** Under the lock. A new passphrase takes effect only with a file that was seen to open. */
   async #write(items: ReadonlyMap<string, Secret>, passphrase: Secret): Promise<void> {
     const { path, workFactor = WORK_FACTOR } = this.#options;
     const sealed = await sealItems(items, passphrase, workFactor);

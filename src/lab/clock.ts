@@ -1,22 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * The time that the service lives in. Jumps and a faster pace make days pass in a moment, while PostgreSQL
- * keeps real time; what the service says and what the database knows are converted by this clock, in both
- * directions.
+ * The service's time. Jumps and a faster pace make days pass in a moment, while PostgreSQL keeps real time;
+ * this clock converts between the two, in both directions.
  */
 export interface LabClock {
-  /** The time according to the service, skew included. */
+  /** Skew included. */
   now(): Date;
-  /** The real moment of a time of the service. A time that a jump skipped becomes the moment of the jump. */
+  /** The real moment of a service time; for a time that a jump skipped, the moment of the jump. */
   toReal(shown: Date): Date;
-  /** The service's time at a real moment. */
   fromReal(real: Date): Date;
-  /** Jumps ahead. Throws a RangeError for a negative duration, and beyond the year 9998. */
+  /** Throws a RangeError for a negative duration, and beyond the year 9998. */
   advance(ms: number): void;
-  /** How fast time passes from now on: 60 makes a minute of each second. Throws a RangeError below 1. */
+  /** From now on: 60 makes a minute of each second. Throws a RangeError below 1. */
   rate(factor: number): void;
-  /** Sets the error of the service's clock, in either direction. Real events keep their time. */
+  /** The error of the service's clock, in either direction. Real events keep their time. */
   skew(ms: number): void;
   facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
   /** Resolves when the service's clock reaches that time, or at once if the signal is aborted. */
@@ -24,7 +22,7 @@ export interface LabClock {
   onChange(listener: () => void): void;
 }
 
-/** One stretch of the clock: from `real` on, time is `lab` plus `rate` for each real millisecond. */
+/** From `real` on, time is `lab` plus `rate` for each real millisecond. */
 export interface Stretch {
   readonly real: number;
   readonly lab: number;
@@ -34,7 +32,7 @@ export interface Stretch {
 /** Oldest first; before the first, time is real. Each begins where its predecessor ends, or later. */
 export type Course = readonly Stretch[];
 
-/** A clock that shows real time until `advance`, `rate` or `skew` changes it. */
+/** Shows real time until `advance`, `rate` or `skew` changes it. */
 export function createLabClock(realNow: () => number = Date.now): LabClock {
   let course: Course = [];
   let skewMs = 0;
@@ -95,12 +93,12 @@ export function advanced(course: Course, real: number, ms: number): Course {
 }
 
 export function paced(course: Course, real: number, factor: number): Course {
-  // A slower pace would give several real milliseconds the same time: a point in time would be ambiguous.
+  // A slower pace would give several real milliseconds one time: a point in time would be ambiguous.
   if (!(factor >= 1 && Number.isFinite(factor))) throw new RangeError('the pace of a clock is 1 or more');
   return [...course, { real, lab: courseToLab(course, real), rate: factor }];
 }
 
-/** The service's time at a real moment, in whole milliseconds. */
+/** In whole milliseconds. */
 export function courseToLab(course: Course, real: number): number {
   const stretch = course.findLast((candidate) => candidate.real <= real);
   if (stretch === undefined) return real;

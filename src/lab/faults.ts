@@ -7,7 +7,7 @@ export interface FaultTarget {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below the instance, with parameters: `/backups/:id`. */
   readonly path: string;
-  /** Which of the effects mean something here. */
+  /** Effects that make sense here. */
   readonly startsTask?: boolean;
   readonly streams?: boolean;
 }
@@ -19,13 +19,12 @@ export interface Named {
   readonly role?: string | undefined;
 }
 
-/** The faults that are still to happen. */
 export class FaultTable {
   readonly #targets: readonly FaultTarget[];
   readonly #instances: readonly Named[];
   #pending: Pending[] = [];
   #ranks: ReadonlyMap<string, Rank> | undefined;
-  /** How often each instance was called at each endpoint, once a fault hits a share of them. */
+  /** Calls by instance and endpoint, once a fault hits a share of the instances. */
   readonly #called = new Map<string, Map<string, number>>();
   readonly #struck: Partial<Record<Effect['kind'], number>> = {};
 
@@ -39,18 +38,18 @@ export class FaultTable {
     return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
   }
 
-  /** How many calls each kind of effect has hit. */
+  /** Calls hit by each kind of effect. */
   get struck(): Readonly<Partial<Record<Effect['kind'], number>>> {
     return { ...this.#struck };
   }
 
-  /** Adds a fault. Throws `lab.fault` for one that could never happen: it would prove nothing. */
+  /** Throws `lab.fault` for a fault that could never happen: it would prove nothing. */
   add(input: unknown): void {
     const fault = this.check(input);
     this.#pending.push({ fault, pass: fault.after, left: fault.times, chance: chances(fault.seed) });
   }
 
-  /** The fault with all defaults filled in. Throws like `add`, and adds nothing. */
+  /** With all defaults filled in. Throws like `add`, and adds nothing. */
   check(input: unknown): FullFault {
     const parsed = Fault.safeParse(input);
     if (!parsed.success) throw impossible(z.prettifyError(parsed.error).replaceAll('\n', ' '));
@@ -100,7 +99,7 @@ export class FaultTable {
     this.#pending = [];
   }
 
-  /** Counts a call of an instance, and says of which shares it is a part. */
+  /** Counts a call, and tells of which shares it is a part. */
   #counted({ method, path }: FaultTarget, { guid }: Named): IsIn {
     this.#ranks ??= ranksOf(this.#instances);
     const rank = this.#ranks.get(guid);
@@ -116,13 +115,13 @@ export class FaultTable {
   }
 }
 
-/** The number of an instance among those of its role, from 0, and how many there are. */
+/** From 0, and of how many of its role. */
 interface Rank {
   readonly at: number;
   readonly of: number;
 }
 
-/** Whether a call belongs to a share of all instances of its role. */
+/** Whether a call belongs to a share of its role. */
 type IsIn = (share: readonly [from: number, to: number], seed: number) => boolean;
 
 const NEVER: IsIn = () => false;
@@ -145,14 +144,13 @@ export function someNames(instances: readonly Named[]): string {
 
 interface Pending {
   readonly fault: FullFault;
-  /** Calls that are still let through. */
+  /** Calls still let through. */
   pass: number;
   left: number | 'always';
   /** The fault's next random number, from 0 to below 1. */
   readonly chance: () => number;
 }
 
-/** Effects that end a call. */
 const ENDING: ReadonlySet<Effect['kind']> = new Set(['refuse', 'drop', 'answer', 'redirect']);
 
 /** When in the course of a call an effect happens. */
@@ -206,7 +204,7 @@ function meansSomething(effect: Effect, target: FaultTarget): boolean {
   }
 }
 
-/** The missing property without which the effect is meaningless at an endpoint. */
+/** The property without which the effect makes no sense at an endpoint. */
 function needOf(effect: Effect): string {
   switch (effect.kind) {
     case 'task':
@@ -236,8 +234,8 @@ const MAX_SKEW = 3650 * 86_400_000;
 const when = z.enum(['before', 'after']);
 
 /**
- * What goes wrong. `before` and `after` refer to the work: after it, the service has done what was asked.
- * Every effect is visible to the client of each call that it hits; none depends on luck.
+ * `before` and `after` refer to the work: after it, the service has done what was asked. The client of each
+ * call that is hit sees the effect; none depends on luck.
  */
 export const Effect = z.discriminatedUnion('kind', [
   /** The call takes this much longer. `after`: the work is done at once and its answer is late. */
@@ -252,10 +250,10 @@ export const Effect = z.discriminatedUnion('kind', [
     status: z.int().min(400).max(599),
     when,
     body: z.enum(['json', 'html', 'empty']).default('html'),
-    /** Seconds in a `Retry-After` header (RFC 9110, 10.2.3). */
+    /** In a `Retry-After` header (RFC 9110, 10.2.3). */
     retryAfter: z.int().nonnegative().optional(),
   }),
-  /** The call is sent on to the same path at another origin. */
+  /** To the same path at another origin. */
   z.strictObject({
     kind: z.literal('redirect'),
     to: z.url({ protocol: /^https?$/ }),
@@ -279,12 +277,11 @@ export const Effect = z.discriminatedUnion('kind', [
   }),
   /** The task that the call starts fails, or is never picked up (until the faults are cleared). */
   z.strictObject({ kind: z.literal('task'), outcome: z.enum(['failed', 'queued']) }),
-  /** A download runs at this speed. */
+  /** Of a download. */
   z.strictObject({ kind: z.literal('slow'), bytesPerSecond: z.int().positive() }),
   /**
    * The connection ends this long after the request, as at a platform router's limit (section 8). A faster
-   * answer is held back: of a download all but the last byte arrives, of anything else nothing. The work is
-   * done.
+   * answer is held back: all but a download's last byte arrives, of anything else nothing. The work is done.
    */
   z.strictObject({ kind: z.literal('abort'), ms: z.int().nonnegative() }),
   /** The `Date` header is off by this much. */
@@ -296,7 +293,7 @@ export const Effect = z.discriminatedUnion('kind', [
       .max(MAX_SKEW)
       .refine((ms) => ms !== 0, 'must not be 0'),
   }),
-  /** A backup of the same instance is started by someone else in the moment before this call starts one. */
+  /** Someone else starts a backup of the instance just before this call starts one. */
   z.strictObject({ kind: z.literal('colleague') }),
 ]);
 export type Effect = z.infer<typeof Effect>;
@@ -308,23 +305,23 @@ export function effectOf<Kind extends Effect['kind']>(
   return effects.find((effect): effect is Extract<Effect, { kind: Kind }> => effect.kind === kind);
 }
 
-/** One line of the fault table. Fields that are left out match everything. */
+/** Omitted fields match everything. */
 export const Fault = z.strictObject({
   method: z.enum(['GET', 'POST', 'PATCH']).optional(),
-  /** The endpoint's path below the instance, as a pattern: `/`, `/backups`, `/backups/:id/download`. */
+  /** A pattern below the instance: `/`, `/backups`, `/backups/:id/download`. */
   path: z.string().optional(),
   /** Name or guid. */
   instance: z.string().optional(),
-  /** How many calls that match are let through first. */
+  /** Matching calls that are let through first. */
   after: z.int().nonnegative().default(0),
-  /** How many calls it hits. */
+  /** Calls that it hits. */
   times: z.union([z.int().positive(), z.literal('always')]).default(1),
   /** The share of matching calls that it hits, chosen by the seed alone. */
   probability: z.number().gt(0).max(1).default(1),
   /**
    * Instead of a probability: the part of all instances of a role that it hits, in an order that the seed
-   * shuffles anew for each endpoint and each time that it is called. `[0, 0.01]` and `[0.01, 0.02]` are two
-   * hundredths that never meet. Which instances they are does not depend on the order of the calls.
+   * shuffles for each endpoint and each call of it. `[0, 0.01]` and `[0.01, 0.02]` are two hundredths that
+   * never meet. The order of the calls does not change which instances they are.
    */
   share: z
     .tuple([z.number().min(0).max(1), z.number().min(0).max(1)])
@@ -333,19 +330,18 @@ export const Fault = z.strictObject({
   seed: z.int().nonnegative().default(1),
   effect: Effect,
 });
-/** A fault as it is written: only `effect` is required. */
+/** As written: only `effect` is required. */
 export type Fault = z.input<typeof Fault>;
-/** A fault with all defaults filled in. */
 type FullFault = z.output<typeof Fault>;
 
-/** An answer that the service did not send, or not in this form. */
+/** Not sent by the service, or not in this form. */
 export interface StrangeReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** The text for a status, in words that the service or a router uses. */
+/** In words that the service or a router uses. */
 export function saying(status: number): { readonly word: string; readonly description: string } {
   const [, word, description] = wordsOf(status);
   return { word, description };
@@ -363,12 +359,12 @@ export function strangeReply(
   return { status, headers: { 'content-type': TYPES[look], ...headers }, text };
 }
 
-/** A platform router's text if nothing is behind the address. */
+/** If nothing is behind the address. */
 export function routerWithoutBackend(): StrangeReply {
   return strangeReply(502, 'html', { 'x-cf-routererror': 'endpoint_failure' });
 }
 
-/** Sends the caller elsewhere: the same path and query at another origin. */
+/** To the same path and query at another origin. */
 export function redirectReply(status: number, to: string, path: string): StrangeReply {
   const { pathname, search } = new URL(path, to);
   const location = new URL(`${pathname}${search}`, to).href;
@@ -410,7 +406,7 @@ function wordsOf(status: number): Words {
 /** Ways to spoil the content of a JSON answer so that it is still JSON. */
 type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
 
-/** Endpoints with a field of a closed set of words (section 3); parameters without their names. */
+/** With a field of a closed set of words (section 3); parameters without their names. */
 const WITH_WORDS: ReadonlySet<string> = new Set([
   'GET /',
   'GET /backups',
@@ -441,7 +437,6 @@ export function spoil(json: unknown, how: Spoil): unknown {
     : { ...Object(json), status: UNKNOWN_WORD };
 }
 
-/** Whether an endpoint's answer has a field that `enums` can spoil. */
 function hasWords(method: string, path: string): boolean {
   return WITH_WORDS.has(`${method} ${path.replace(/:\w+/gu, ':')}`);
 }

@@ -25,21 +25,19 @@ const HOME_PREFIX = 'lifeboat-lab-';
 /** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;
 
-/** A lab's own temporary folder. Databases live in `engine`, everything secret in `state`. */
+/** Databases live in `engine`, everything secret in `state`. */
 export interface Home {
   readonly path: string;
   /** 0700, belongs to the user that PostgreSQL runs as. */
   readonly engine: string;
   /** 0700, belongs to the user who started the lab. */
   readonly state: string;
-  /** Removes the folder with everything in it. */
   release(): Promise<void>;
 }
 
 /**
- * Makes a new home in the first suitable temporary folder: short enough for a socket, reachable by the
- * database's user. A listening socket inside marks a living lab; the kernel closes it when the process dies,
- * for any reason, so the next lab finds abandoned homes.
+ * In the first suitable temporary folder: short enough for a socket, reachable by the database's user. A
+ * listening socket marks a living lab; the kernel closes it at any death, so abandoned homes are found.
  */
 export async function claimHome(user: EngineUser | undefined): Promise<Home> {
   const path = await mkdtemp(join(await suitableRoot(user), HOME_PREFIX));
@@ -70,10 +68,7 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
   }
 }
 
-/**
- * Removes the homes of killed labs. A home is touched only if it belongs to this user, nothing listens in it,
- * and its databases have ended.
- */
+/** Removes killed labs' homes that belong to this user, if nothing listens and the databases have ended. */
 export async function sweepHomes(log: (line: string) => void): Promise<void> {
   for (const root of await temporaryRoots()) {
     for (const name of await readdir(root).catch(() => [])) {
@@ -90,7 +85,7 @@ export async function sweepHomes(log: (line: string) => void): Promise<void> {
   }
 }
 
-/** Whether something listens on a unix socket; a full queue counts as a yes. */
+/** On a unix socket; a full queue counts as a yes. */
 async function listens(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
@@ -103,7 +98,7 @@ async function listens(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Whether other users can reach a path: they can pass every folder above it. */
+/** For other users: they can pass every folder above the path. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return false;
@@ -155,7 +150,7 @@ async function isLeftOver(path: string): Promise<boolean> {
   return !(await listens(socket));
 }
 
-/** PostgreSQL shuts down by itself when its lab dies; that takes a moment. */
+/** PostgreSQL shuts down by itself when its lab dies, which takes a moment. */
 async function databasesEnd(path: string): Promise<boolean> {
   const engine = join(path, 'pg');
   const names = await readdir(engine).catch(() => []);
@@ -169,12 +164,12 @@ async function databasesEnd(path: string): Promise<boolean> {
 
 interface StateFolder {
   readonly path: string;
-  /** Removes what the lab put there, and the folder if the lab made it and it is empty. */
+  /** Also the folder, if the lab made it and it is empty. */
   release(): Promise<void>;
 }
 
 const MARK = 'lab.json';
-/** The files that a lab writes beside the keys of its instances. */
+/** Beside the keys of the instances. */
 const OWN = [MARK, 'token', 'token-readonly', 'lifeboat.yaml', 'store', 'archive', 'sockets.json'];
 
 /** Strict, with a word that nothing else writes, because its folder is removed. */
@@ -185,8 +180,8 @@ const Mark = z.strictObject({
 });
 
 /**
- * The folder for tokens, keys and stored backups: the requested one, or one in the lab's home. A folder that
- * holds anything but a killed lab's remains rejects with `lab.folder` and is left untouched.
+ * For tokens, keys and stored backups: the requested folder, or one in the lab's home. A folder with anything
+ * but a killed lab's remains rejects with `lab.folder`, untouched.
  */
 export async function openStateFolder(
   wanted: string | undefined,

@@ -14,31 +14,29 @@ import type { Home } from './home.ts';
 import { type BackupStore, FolderStore } from './manager/store.ts';
 import { InstanceMetrics } from './metrics.ts';
 
-/** What the instances of a lab run on: where their data lives, and where their backups are kept. */
+/** Where the instances of a lab have their data and their backups. */
 export interface Host {
   /** For people: which PostgreSQL, or that there is none. */
   readonly description: string;
   readonly store: BackupStore;
-  /** Undefined where instances have no database. */
+  /** Undefined if instances have no database. */
   readonly databases: Databases | undefined;
-  /** The data of a new, empty instance; with `archive`, its log is archived. Rejects with `lab.postgres`. */
+  /** For a new, empty instance; with `archive`, its log is archived. Rejects with `lab.postgres`. */
   createData(name: string, archive: LogStore | undefined): Promise<InstanceData<TakenBackup>>;
-  /** What an instance reports about its machine. */
   metricsOf(data: InstanceData<TakenBackup>): InstanceMetrics;
-  /** Ends all data, and what works on it. */
+  /** Ends all data and everything that works on it. */
   close(): Promise<void>;
 }
 
-/** The PostgreSQL under a lab. */
 export interface Databases {
   readonly launcher: Launcher;
-  /** A temporary database from a base backup, beside the instances. */
+  /** From a base backup, beside the instances. */
   restore(name: string, content: Readable): Promise<Database>;
 }
 
-/** A kind of host, before there is a folder for it. */
+/** A kind of host without a folder yet. */
 export interface HostPlan {
-  /** The user that databases run as, if it is not the one who starts the lab. */
+  /** For databases, if not the user who starts the lab. */
   readonly user: EngineUser | undefined;
   open(place: HostPlace): Promise<Host>;
 }
@@ -52,7 +50,7 @@ interface HostPlace {
   readonly signal: AbortSignal;
 }
 
-/** Real PostgreSQL servers. Rejects with `lab.no-postgres` where there is none. */
+/** Rejects with `lab.no-postgres` if there is none. */
 export async function postgresHost(options: {
   readonly fsync: boolean;
   readonly emptyDatabase: string | undefined;
@@ -82,7 +80,7 @@ export async function postgresHost(options: {
   };
 }
 
-/** The error for what only a database can do. */
+/** For what only a database can do. */
 export function withoutDatabase(): LifeboatError {
   return new LifeboatError('lab.simulated', 'a simulated instance holds no data', {
     hints: ['for data that can be looked at: `lifeboat lab` without --simulated, on real PostgreSQL'],

@@ -15,7 +15,6 @@ import type { TaskQueue } from './manager/task-queue.ts';
 import type { InstanceMetrics } from './metrics.ts';
 import { openSampleData } from './sample-data.ts';
 
-/** An instance to create. */
 export interface InstanceWish {
   /** Letters, digits, dots and dashes; different from all others. */
   readonly name: string;
@@ -40,7 +39,6 @@ export function roleOf({ sampleApp, key, role }: InstanceWish): 'source' | 'targ
   return role ?? (sampleApp === true || key === true ? 'source' : 'target');
 }
 
-/** A source worth rescuing, and an empty target. */
 export const DEFAULT_INSTANCES: readonly InstanceWish[] = [
   { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
   { name: 'orders-dr' },
@@ -64,7 +62,6 @@ interface InstanceTools {
   readonly clock: LabClock;
   /** Archived log goes here. */
   readonly folder: string;
-  /** A key of the user for an instance, and the file that it is in. */
   readonly userKey: (name: string) => Promise<UserKey>;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -121,7 +118,6 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
   return { instance, wish, keyFile: own.file };
 }
 
-/** A key of its own for each instance, in a file of its own. */
 export async function ownKey(folder: string, name: string): Promise<UserKey> {
   const [key, file] = [newKey(), join(folder, `${name}.key`)];
   await writeFile(file, key.reveal(), { mode: 0o600 });

@@ -33,7 +33,6 @@ export class LabInstance {
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
-  /** How its life ended. */
   #end: 'lost' | 'deleted' | undefined;
   /** Until the first operation on it is over. */
   #isFresh = true;
@@ -152,7 +151,6 @@ export class LabInstance {
     return rule === 'own-key' ? !key.equals(generated) : key.equals(user);
   }
 
-  /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */
   triggerBackup(outcome?: Outcome): { readonly backup: LabBackup; readonly ended: Promise<void> } {
     return this.backups.trigger(this.#keys.user ?? this.#keys.generated, outcome);
   }
@@ -230,9 +228,7 @@ export class LabInstance {
     return this.#end !== undefined;
   }
 
-  /**
-   * A disaster: the server is killed, and the instance becomes unreachable. Its tasks fail; its backups stay.
-   */
+  /** A disaster: the server is killed and the instance unreachable. Its tasks fail; its backups stay. */
   async lose(): Promise<void> {
     if (!this.deleted) await this.#finish('lost');
   }
@@ -295,13 +291,9 @@ interface Binding {
   readonly createdAt: Date;
 }
 
-/** What a new binding gives its application. */
 export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
 
-/**
- * The bindings of applications to one instance. A restore invalidates them: the users get unknown passwords,
- * and the entries stay, as they do on a platform, until they are unbound.
- */
+/** The bindings. A restore makes their passwords unknown; as on a platform, entries stay until unbound. */
 class InstanceBindings {
   readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;
   readonly #now: () => Date;
@@ -325,10 +317,7 @@ class InstanceBindings {
     return { binding, credentials };
   }
 
-  /**
-   * Drops the user; false if there is no such binding. Rejects, and keeps the binding, while the server is
-   * down.
-   */
+  /** Drops the user; false if there is no such binding. While the server is down: rejects, keeps it. */
   async delete(id: string): Promise<boolean> {
     const binding = this.#bindings.get(id);
     if (binding === undefined) return false;
@@ -373,7 +362,6 @@ class Upkeep {
     this.#parts = parts;
   }
 
-  /** Pending maintenance updates. */
   get updates(): readonly AvailableUpdate[] {
     return this.#updates;
   }

@@ -20,13 +20,10 @@ interface OperatorSettings {
   routerMs: number;
   /** Whether application developers may forbid maintenance updates (4.2 item 6). */
   updateBlocking: boolean;
-  /** Which backups are offered for download. */
   downloads: DownloadRule;
 }
 
-/** The dependencies of the HTTP layer. */
 interface LabParts {
-  /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly engine: string;
   /** Whether there are no databases: then every answer says so. */
@@ -38,7 +35,6 @@ interface LabParts {
   readonly queue: TaskQueue;
   readonly schedule: Schedule;
   readonly settings: OperatorSettings;
-  /** Whether the dashboard address has a sign-on that redirects. */
   readonly sso: boolean;
   /** Undefined in a lab without an application platform. */
   readonly platform: PlatformFace | undefined;
@@ -120,9 +116,7 @@ export interface LabOptions {
   readonly simulated?: SimulatedOptions;
   /** By default `orders` with the sample application, a key and archiving, and an empty `orders-dr`. */
   readonly instances?: readonly InstanceWish[];
-  /**
-   * For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder.
-   */
+  /** For tokens, keys and backups: empty or new, removed at the end. A temporary folder by default. */
   readonly folder?: string;
   readonly faults?: readonly Fault[];
   /** Begins when the whole lab answers, and ends the `faults` above. */
@@ -131,10 +125,7 @@ export interface LabOptions {
   readonly sampleApp?: { readonly rowsPerSecond: number };
   /** A platform with applications that use the databases; on by default; `false` turns it off. */
   readonly platform?: PlatformOptions | false;
-  /**
-   * A shell command for an instance of the lab in this folder that prints what `querySampleData` returns, for
-   * the config. None by default.
-   */
+  /** A shell command, for the config, that prints what `querySampleData` returns; none by default. */
   readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
@@ -148,9 +139,7 @@ export interface LabOptions {
   readonly maintenanceEvery?: number;
   /** Whether the dashboard address has a sign-on that redirects and sets a cookie; on by default. */
   readonly sso?: boolean;
-  /**
-   * When the platform's router ends an external request, in milliseconds; 15 minutes by default (section 8).
-   */
+  /** Milliseconds until the platform's router ends an external request (section 8); 15 minutes by default. */
   readonly routerMs?: number;
   /** Whether revision 61 lets application developers forbid maintenance updates; on by default. */
   readonly updateBlocking?: boolean;
@@ -183,20 +172,14 @@ export interface Lab {
     readonly guid: string;
     /** As the superuser; rejects while the server is down. */
     readonly query: Query;
-    /**
-     * The times that it can be restored to now, by this machine's clock; undefined without continuous
-     * archiving, and before its first base backup.
-     */
+    /** Restorable times now, by this machine's clock; undefined without archiving or a base backup. */
     readonly range: InstanceData['range'];
     readonly keyFile: string | undefined;
   }[];
-  /** The time of the service. */
   readonly clock: LabClock;
   /** The applications' state; undefined without a platform. */
   readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
-  /**
-   * Takes an instance away or brings it back, by name or GUID; rejects with `lab.instance` if there is none.
-   */
+  /** Takes an instance (name or GUID) away or brings it back; rejects with `lab.instance` if unknown. */
   disaster(instance: string, lost: boolean): Promise<void>;
   /** Adds a fault; throws `lab.fault` for one that could never happen. */
   fault(fault: Fault): void;
@@ -228,7 +211,6 @@ export interface Call {
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** How often each call was carried out, by its endpoint. */
 type CallCounts = Readonly<Record<string, number>>;
 
 /** The calls of a long run at ten thousand instances would fill the memory; their counts do not. */
@@ -258,12 +240,10 @@ class CallLog {
     return Object.fromEntries([...this.#counts].map(([name, counts]) => [name, Object.fromEntries(counts)]));
   }
 
-  /** Of one instance. */
   countsOf(name: string): CallCounts {
     return Object.fromEntries(this.#counts.get(name) ?? []);
   }
 
-  /** Of all instances together. */
   get total(): CallCounts {
     const total: Record<string, number> = {};
     for (const counts of this.#counts.values())

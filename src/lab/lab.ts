@@ -26,9 +26,7 @@ import { simulatedConfig, simulatedInstances } from './simulated/simulated-insta
 export type { Lab, LabOptions, Scratch } from './lab-state.ts';
 
 const SAMPLE_APP_DEFAULT = { rowsPerSecond: 5 };
-/** Section 8 of service-api.md. */
 const ROUTER_MS = 15 * 60_000;
-/** The Backup Manager's default. */
 const WORKERS = 4;
 /** A simulated task only lets time pass. */
 const SIMULATED_WORKERS = 1_000;
@@ -36,10 +34,9 @@ const SIMULATED_WORKERS = 1_000;
 const SHARED = 'sim';
 
 /**
- * Starts the service with the requested instances. Resolves when all of it answers. Rejects with
- * `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
- * `lab.scenario`, after removing what it made. When the process dies, its databases end with it, and the next
- * lab removes their files.
+ * Starts the service with its instances; resolves when all of it answers. Rejects with `lab.no-postgres`,
+ * `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`, `lab.scenario` after a
+ * clean-up. If the process dies, its databases end too; the next lab removes their files.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const log = options.log ?? (() => undefined);
@@ -243,7 +240,6 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   };
 }
 
-/** A lifeboat.yaml for the instances of a lab, ready to be used. */
 function labConfig(facts: {
   readonly origin: string;
   readonly revision: Revision;
@@ -255,10 +251,8 @@ function labConfig(facts: {
   readonly instances: readonly {
     readonly name: string;
     readonly guid: string;
-    /** A source has data to lose; a target has none. */
     readonly role: 'source' | 'target';
     readonly keyFile: string | undefined;
-    /** Names of the applications that are bound to it. */
     readonly apps: readonly string[];
     /** A shell command that prints its newest order and the number of orders. */
     readonly query: string | undefined;

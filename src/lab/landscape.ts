@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 export const SERVICE_ID = 'e5d1f0a2-6b43-4c8e-9d21-7a30c5b9f614';
 export const PLAN_ID = '2f9b8c74-0e1d-4a56-b3c7-91d8e4f60a25';
 
-/** The tenant in every instance's overview. */
 export const TENANT = { id: '7c4e2b91-5d08-4f3a-8e67-c2a19b0d53f8', name: 'lifeboat' } as const;
 export const SUBTENANT = { id: 'a83f6d15-92ce-4b70-a4d1-0f5e7c28b936', name: 'lab' } as const;
 

@@ -9,9 +9,8 @@ const PARACHUTE_THRESHOLD = 80;
 const PREFIX = 'postgresql.0';
 
 /**
- * What an instance reports about its machine (section 2.8 of service-api.md): real figures of this machine.
- * Memory and disks in bytes, processor in percent since the sample before, `error` 1 where something cannot
- * be measured.
+ * An instance's figures (service-api.md section 2.8): really this machine's. Memory and disks in bytes,
+ * processor in percent since the last sample, `error` 1 where something cannot be measured.
  */
 export class InstanceMetrics {
   readonly #dataFolder: () => string;

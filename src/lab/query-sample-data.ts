@@ -15,14 +15,12 @@ export async function writeSockets(folder: string, sockets: z.infer<typeof Socke
 }
 
 /**
- * Asks a running lab's database, from any process of the user who started it, for the newest order and the
- * number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` without orders or sample data. Read-only. Rejects
- * with `lab.folder`, `lab.instance`, and with `lab.down` while the database is down.
+ * Only reads: a running lab's newest order and order count, for any process of its user: `0` without data,
+ * else `2026-08-20T14:32:00.123Z 124`. Rejects with `lab.folder`, `lab.instance`, `lab.down` (database down).
  */
 export async function querySampleData(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
-  // The server asks the kernel who connects, and needs no password. The read-only role exists in every
-  // database, whatever a restore brought.
+  // The server asks the kernel who connects: no password. Every database has the read-only role.
   const limits = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const client = new Client({
     host,

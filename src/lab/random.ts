@@ -8,9 +8,8 @@ export function chances(seed: number): () => number {
 }
 
 /**
- * The place of `index` in a shuffle of the numbers from 0 to below `count` that the key determines: each
- * place is taken once. A Feistel network over the next even power of two, walked until it leads into the
- * range, so that no shuffle is kept.
+ * The place of `index` in a shuffle of 0 to below `count` that the key determines; each place is taken once.
+ * A Feistel network over the next even power of two, walked until in range, so no shuffle is kept.
  */
 export function shuffledPlace(index: number, count: number, key: number): number {
   const bits = Math.max(1, Math.ceil(Math.log2(Math.max(2, count)) / 2));

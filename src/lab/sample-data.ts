@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Query } from './engine/engine.ts';
 
 /**
- * Creates the sample data: customers and products, which never change, and orders, which only grow. The
- * orders in a backup of any point in time are therefore a prefix of the source's orders, and `sampleDigest`
- * can prove it.
+ * Creates the sample data: customers and products never change, orders only grow. So the orders in a backup
+ * of any time are a prefix of the source's, which `sampleDigest` can prove.
  */
 export async function openSampleData(query: Query): Promise<void> {
   await query(SCHEMA);
@@ -97,10 +96,7 @@ export interface SampleDigest {
   readonly unbalancedOrders: number;
 }
 
-/**
- * Describes all rows of the sample data in one statement, so in one snapshot, up to the order `upTo`.
- * Two digests with the same `upTo` are equal exactly when the data was equal up to there.
- */
+/** Digests all rows up to order `upTo` in one snapshot: equal for the same `upTo` exactly if the data is. */
 export async function sampleDigest(query: Query, upTo?: number): Promise<SampleDigest> {
   const rows = await query<{
     name: SampleTable | 'unbalanced';

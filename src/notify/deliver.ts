@@ -8,7 +8,6 @@ import { begunEntry, findPosted, readTargets, triedEntry } from '../store/projec
 import { bodyOf, type Notice, notificationOf } from './notice.ts';
 import { type Sent, send } from './send.ts';
 
-/** The state of one round of deliveries. */
 export interface Outbox {
   readonly journal: Pick<Journal, 'append' | 'clock' | 'hold' | 'rows'>;
   readonly targets: readonly NotifyConfig[];
@@ -16,17 +15,16 @@ export interface Outbox {
   readonly notices: (all: boolean) => Promise<readonly Notice[]>;
 }
 
-/** One attempt. */
 export interface Delivery extends Sent {
   readonly notice: Notice;
   readonly target: string;
 }
 
 /**
- * Delivers what is due, each notice at most once at each target, and records every attempt. Only one process
- * does so at a time: if another one does, returns nothing. A target that fails gets nothing more in this
- * round. If the process dies after sending a notice and before recording it, the next one sends it again.
- * `all` also tries what has to wait, or was given up. Rejects as the journal does.
+ * Delivers what is due, each notice at most once at each target, and records every attempt. If another
+ * process is delivering, returns nothing. A target that fails gets nothing more in this round. If the process
+ * dies after sending a notice and before recording it, the next one sends it again. `all` also tries notices
+ * that have to wait or were given up. Rejects as the journal does.
  */
 export async function deliver(
   outbox: Outbox,
@@ -48,10 +46,7 @@ export async function deliver(
   }
 }
 
-/**
- * Records from when on each target gets notifications. If another process holds the outbox, this happens the
- * next time.
- */
+/** Records since when each target gets notifications, unless another process holds the outbox. */
 export async function beginTargets({ journal, targets }: Outbox): Promise<void> {
   const isMissing = async () => {
     const known = new Set((await readTargets(journal)).map(({ name }) => name));
@@ -102,7 +97,7 @@ async function wantingOf({
 
 type Recorder = (delivery: Delivery) => Promise<void>;
 
-/** Records one attempt after the other: the last one of a notice closes it. */
+/** Records attempts one after another: the last one of a notice closes it. */
 function recorder({ journal, targets }: Outbox, hold: Hold): Recorder {
   let turn: Promise<unknown> = Promise.resolve();
   return ({ notice, target, outcome, status, why, retryAfter }) => {
@@ -137,10 +132,7 @@ async function deliverTo(
   return done;
 }
 
-/**
- * The pauses after failed attempts, in milliseconds: the last attempt is more than three hours after the
- * first.
- */
+/** The pauses after failed attempts, in ms: the last attempt is more than three hours after the first. */
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const PAUSES: readonly number[] = [
@@ -157,7 +149,6 @@ const PAUSES: readonly number[] = [
 /** How often a notification is tried at one target. */
 export const MAX_TRIES = PAUSES.length + 1;
 
-/** A configured target, with its wanted events and what the store knows of it. */
 export interface Wanting {
   readonly name: string;
   /** Undefined: every event. */
@@ -172,14 +163,10 @@ interface Wanted {
   readonly target: string;
   /** When it may be tried. Milliseconds since 1970. */
   readonly dueMs: number;
-  /** How often it was tried. */
   readonly count: number;
 }
 
-/**
- * Which targets want a notice that they have not received: those whose events include it, and that were
- * configured before it arose, or while it stands. Pure.
- */
+/** The targets that want this notice and lack it: configured before it arose, or while it stands. Pure. */
 export function wantedBy(
   notice: Notice,
   targets: readonly Wanting[],
@@ -193,10 +180,7 @@ export function wantedBy(
   });
 }
 
-/**
- * Whether this attempt closes the notice for all targets that want it: each has received it, or has failed
- * for good. Pure.
- */
+/** Set if this attempt closes the notice: each target has received it or has failed for good. Pure. */
 export function closesWith(
   wanted: readonly Wanted[],
   { target, outcome }: { readonly target: string; readonly outcome: Tries['outcome'] },

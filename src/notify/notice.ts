@@ -36,7 +36,6 @@ export type Notice = {
 /** What a target gets: no text of the service, and no secret. */
 export type Notification = ResultOf<'notification'>;
 
-/** The notification of a notice. Pure. */
 export function notificationOf(notice: Notice): Notification {
   const { id, event, since } = notice;
   const run = 'run' in notice ? notice.run : undefined;
@@ -60,7 +59,6 @@ export function notificationOf(notice: Notice): Notification {
   };
 }
 
-/** A notification as it is sent. Pure. */
 export function bodyOf(notification: Notification): string {
   return JSON.stringify({ schema: 'lifeboat.notification/1', ...notification });
 }

@@ -14,10 +14,7 @@ import { type TokenSource, tokenReader } from '../service/token-source.ts';
 export interface Sent {
   readonly outcome: 'delivered' | 'failed';
   readonly status?: number | undefined;
-  /**
-   * A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` if this process ended the
-   * attempt.
-   */
+  /** `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`; `left` if this process ended the attempt. */
   readonly why?: string | undefined;
   /** The pause that the receiver asks for with an error, in seconds. */
   readonly retryAfter?: number | undefined;
@@ -28,13 +25,13 @@ export interface Sent {
 /** Milliseconds for one attempt, whatever it waits for. */
 const LIMIT_MS = 10_000;
 const LONGEST_ANSWER = 4 * 1024;
-/** Reads more than is shown, so that no secret is cut at the end: half of one would not be found. */
+/** Reads more than is shown: redaction would miss a secret that is cut in half. */
 const LONGEST_READ = 64 * 1024;
 
 /**
- * Sends a notification once: a POST of JSON that follows no redirect, or a command with the same on its
- * standard input. A 2xx answer, or exit code 0, counts as delivered. Never rejects; ends within ten seconds,
- * and at once when the signal is aborted.
+ * Sends a notification once: a POST of JSON that follows no redirect, or a command with the JSON on its
+ * standard input. A 2xx answer or exit code 0 counts as delivered. Never rejects; ends within ten seconds,
+ * and at once on abort.
  */
 export async function send(target: NotifyConfig, body: string, signal: AbortSignal): Promise<Sent> {
   const limit = AbortSignal.timeout(LIMIT_MS);
@@ -52,8 +49,8 @@ export async function send(target: NotifyConfig, body: string, signal: AbortSign
 type Webhook = Extract<NotifyConfig, { readonly url: unknown }>;
 
 /**
- * The address of a webhook, with its headers, and which parts are secret. Rejects with `config.notify` for an
- * address that is not https, or http on this machine, and as the sources reject.
+ * A webhook's address and headers, and which parts are secret. Rejects as the sources do, and with
+ * `config.notify` for an address that is neither https nor http on this machine.
  */
 export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, 'on'>): Promise<{
   readonly url: URL;
@@ -120,7 +117,6 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
     const retryAfter = asked === undefined ? {} : { retryAfter: Math.ceil(asked / 1000) };
     return { outcome, status, ...retryAfter, said: withoutSecrets(await textOf(answer), secrets) };
   } finally {
-    // Ignore whatever the receiver still sends.
     close().catch(() => undefined);
   }
 }

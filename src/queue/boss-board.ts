@@ -3,7 +3,7 @@ import { type BossLink, type BossOptions, createBossLink } from './boss-link.ts'
 import { RUNS, SCHEMA } from './boss-schema.ts';
 import type { QueueDepth, QueueReader, WorkerRow } from './queue.ts';
 
-/** What a board shows of the queue in the team's PostgreSQL; it can change nothing there. */
+/** A read-only view of the queue in the team's PostgreSQL, for a board. */
 export function createBossReader(options: BossOptions): QueueReader {
   const link = createBossLink(options, { readOnly: true });
   return {
@@ -13,7 +13,7 @@ export function createBossReader(options: BossOptions): QueueReader {
   };
 }
 
-/** Of the rows of pg-boss, most of those that are over are removed by it. */
+/** pg-boss removes most of the rows of instances that are over. */
 const MOST = 1_000;
 
 export async function workersOf({ boss }: Pick<BossLink, 'boss'>): Promise<readonly WorkerRow[]> {

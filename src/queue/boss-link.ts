@@ -20,21 +20,20 @@ export interface BossOptions extends QueueOptions {
 export interface BossLink {
   /** A pg-boss that uses them, and has not started. */
   boss(options?: ConstructorOptions): Promise<PgBoss>;
-  /** Retried for a while where the store cannot be reached, so it may run twice. */
+  /** Retried for a while if the store cannot be reached, so it may run twice. */
   readonly query: Session['query'];
   /** Turns what is thrown into our errors; no others leave the queue. */
   inWords<T>(work: () => Promise<T>): Promise<T>;
-  /** Reports what is thrown in the background. */
   readonly report: (thrown: unknown) => void;
   close(): Promise<void>;
 }
 
-/** Milliseconds for which an unreachable store is retried, and those of a statement. */
+/** Milliseconds: how long an unreachable store is retried, and the limit of a statement. */
 const [PATIENCE, STATEMENT] = [20_000, 30_000];
 
 /**
- * A slow statement of pg-boss, such as its housekeeping, must not hold up the reports of the jobs that run: a
- * job that is not reported goes to another worker.
+ * Two, since a slow statement of pg-boss (housekeeping) must not delay the reports of running jobs: a job
+ * that is not reported goes to another worker.
  */
 const CONNECTIONS = 2;
 
@@ -65,9 +64,9 @@ export function createBossLink(
     async boss(more = {}) {
       const { PgBoss } = await import('pg-boss');
       const boss = new PgBoss({ db, schema: SCHEMA, migrate: false, schedule: false, ...more });
-      // It copies errors, and what it copies them to is none.
+      // pg-boss copies errors, and the copies are not instances of Error.
       boss.on('error', (error: Error & { readonly code?: string }) => {
-        // Two workers reached for two jobs of one run: one of them got it.
+        // Two workers asked for two jobs of one run: one of them got it.
         if (error.code !== UNIQUE) report(troubleOf(error));
       });
       return boss;

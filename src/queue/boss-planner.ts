@@ -12,7 +12,7 @@ import { DUE, SCHEMA } from './boss-schema.ts';
 import { assertRecurrence, lastTime, nextTimes } from './cron.ts';
 import { type Due, LATE_MS, type Planned, type Schedule } from './queue.ts';
 
-/** A schedule as the database keeps it: what another process wrote. */
+/** A schedule as another process wrote it to the database. */
 const Row = z.object({
   key: z.string(),
   cron: z.string(),
@@ -22,8 +22,8 @@ const Row = z.object({
 });
 
 /*
- * Each host keeps rows of its own, so that none removes what another declares; the newest comes first. A host
- * is gone a day after it last declared its schedules and was last heard of.
+ * Each host keeps its own rows, so that no host removes another's; newest first. A host is gone a day after
+ * it last declared its schedules or was last seen.
  */
 const ROWS = `select s.key, s.cron, s.timezone, s.data,
     greatest(s.updated_on, i.seen) < now() - interval '1 day' as "isGone"
@@ -32,7 +32,6 @@ const ROWS = `select s.key, s.cron, s.timezone, s.data,
   ) i on i.host = s.data->>'host'
   where s.name = $1 order by s.updated_on desc, s.key`;
 
-/** A job of a schedule: when it is due, and the print of the schedule that it was made for. */
 const DueJob = z.object({ key: z.string(), print: z.string(), at: z.iso.datetime() });
 
 interface Kept {
@@ -43,22 +42,21 @@ interface Kept {
 
 export interface Planner {
   /**
-   * Replaces the set of this host, and sends what came due since each ran last. Where another host declares
-   * one of that name differently, this one counts from now on, which is reported.
+   * Replaces the set of this host, and sends what came due since each last ran. If another host declares one
+   * of the same name differently, this host's counts from now on, and the difference is reported.
    */
   every(schedules: readonly Planned[]): Promise<void>;
-  /** Sends ahead what is due next, and removes what is due no more. */
+  /** Sends the next due jobs ahead, and removes those no longer due. */
   plan(): Promise<void>;
-  /** What a job stands for now; undefined if it is due no more. */
+  /** What a job stands for now; undefined if it is no longer due. */
   take(data: unknown): Promise<(Due & Pick<Kept, 'key' | 'schedule'>) | undefined>;
 }
 
 /**
- * Schedules in the database. pg-boss keeps them, and has a clock of its own for them, which looks backwards:
- * a daily time in the hour that a change of the clocks leaves out is then never due, and one in the hour that
- * comes twice is due twice. So each next time is sent ahead as a job of its own, which waits. All workers do
- * so, and the id of the job, which follows from the schedule and the time, makes it one. A time at which
- * nobody works is delivered late.
+ * Schedules in the database. pg-boss keeps them, but its own clock looks backwards: a daily time in the hour
+ * that a clock change skips is never due, and one in the hour that repeats is due twice. So every worker
+ * sends each next time ahead as a waiting job, whose id follows from the schedule and the time, so that it
+ * exists once. A time at which no worker runs is delivered late.
  */
 export function createPlanner(
   { boss: make, query, report }: Pick<BossLink, 'boss' | 'query' | 'report'>,
@@ -79,7 +77,7 @@ export function createPlanner(
     return all.filter((one, at) => all.findIndex(({ key }) => key === one.key) === at);
   };
 
-  /** By the clock that delivers them. */
+  /** By the database's clock, which delivers them. */
   const now = async (): Promise<Date> => {
     const [row] = await query<{ now: Date }>('select clock_timestamp() as now');
     return row?.now ?? dateAt(Date.now());
@@ -135,7 +133,7 @@ export function createPlanner(
       const { key, schedule } = found;
       const [sent, moment] = [instantOf(job.at) ?? Number.NaN, await now()];
       await plan();
-      // Of several that nobody took, the last.
+      // Of several missed times, the last.
       const at = lastTime(schedule, dateAt(sent - 1), moment) ?? dateAt(sent);
       return { key, schedule, at, late: moment.getTime() - at.getTime() > LATE_MS };
     },
@@ -143,8 +141,8 @@ export function createPlanner(
 }
 
 /**
- * The name may have characters that a key may not; the print is another for every change. It does not depend
- * on the order of fields, which the database does not keep.
+ * Hashed, since a name may have characters that a key may not. The print changes with every change of the
+ * schedule, but not with the order of fields, which the database does not keep.
  */
 function keptOf({ name, cron, zone, what }: Schedule): Kept {
   const schedule = { name, cron, zone, what };

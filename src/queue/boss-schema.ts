@@ -6,33 +6,33 @@ import { MEMBER } from '../store/postgres/schema.ts';
 import { refused, sqlState } from '../store/postgres/trouble.ts';
 import { RETRY } from './trouble.ts';
 
-/** Beside the schema of the store, and no part of the record: it may be dropped, and made again. */
+/** Beside the store's schema and not part of the record: it may be dropped and made again. */
 export const SCHEMA = 'lifeboat_queue';
-/** Its job is "look at this run"; never two active for one run, and none is lost in between. */
+/** Its job means "look at this run": never two active for one run, and none is lost in between. */
 export const RUNS = 'lifeboat.run';
 /** What is due by a schedule. */
 export const DUE = 'lifeboat.due';
-/** Where jobs go that failed too often; nobody works there. */
+/** Jobs that failed too often; no worker reads it. */
 const LOST = 'lifeboat.lost';
 
-/** The schema of the pg-boss that is bundled, as its package says. A worker works with no other. */
+/** The schema version of the bundled pg-boss, from its package. A worker works with no other. */
 export const BOSS_SCHEMA = 46;
 
 /** Seconds after which a job whose worker does not report is given to another; pg-boss's least. */
 const HEARTBEAT = 10;
 
 /**
- * Seconds between two reports of a worker at most. pg-boss's own half of that time leaves one report to be
- * late, and a run to be given to another (janbjorge/pgqueuer#430).
+ * Most seconds between two reports of a worker. With pg-boss's half of the time, one late report loses the
+ * run (janbjorge/pgqueuer#430).
  */
 export const BEAT = HEARTBEAT / 3;
 
 const WEEK = 7 * 86_400;
 
 const RETRIED = {
-  // What is over says nothing any more.
+  // A finished job is of no more use.
   deleteAfterSeconds: 600,
-  // One that was due so long ago is sent again by the look through the journal, if it still says anything.
+  // A job this old is sent again by the look through the journal, if it still matters.
   retentionSeconds: WEEK,
   heartbeatSeconds: HEARTBEAT,
   expireInSeconds: 86_400,
@@ -50,8 +50,8 @@ const QUEUES = [
 ] as const;
 
 /*
- * How an append sends its wake-ups (write.ts): what pg-boss would insert, as a function, so that no writer
- * has to know pg-boss. `try_wake` gives up rather than fail or hold up the append around it.
+ * How an append sends its wake-ups (write.ts): pg-boss's insert as a function, so that writers need not know
+ * pg-boss. `try_wake` gives up rather than fail or delay the append around it.
  */
 const functions = (insert: string) => `
 create or replace function ${SCHEMA}.wake(runs text[], times timestamptz[]) returns void
@@ -92,7 +92,7 @@ const PATIENCE = 10 * 60_000;
 
 interface Installed {
   readonly state: 'made' | 'there' | 'missing';
-  /** What a person with more rights must do first; empty if all is there. */
+  /** What a person with more rights must do first. */
   readonly toDo: readonly string[];
 }
 
@@ -107,9 +107,9 @@ interface InstallOptions {
 }
 
 /**
- * Makes the queue in the database of a store where there is none; concurrent calls take turns. A user without
- * the right to make it is told what to do; the store works without. Rejects with `queue.version` for one of
- * another version, or with the errors of a connection.
+ * Makes the queue in a store's database if there is none; concurrent calls take turns. A user without the
+ * right gets `toDo`; the store works without a queue. Rejects with `queue.version` for another version, or
+ * with the errors of a connection.
  */
 export async function installQueue(options: InstallOptions): Promise<Installed> {
   return turn(options, 'lifeboat store init', async (session, before) => {
@@ -119,10 +119,7 @@ export async function installQueue(options: InstallOptions): Promise<Installed> 
   });
 }
 
-/**
- * Brings the queue in the database of a store to this version, or makes it where an older store has none.
- * Otherwise as `installQueue`.
- */
+/** Brings the queue to this version, or makes it if an older store has none. Otherwise as `installQueue`. */
 export async function migrateQueue(options: InstallOptions): Promise<Migrated> {
   return turn<Migrated>(options, 'lifeboat store migrate', async (session, before) => {
     if (before !== undefined && before > BOSS_SCHEMA) throw otherVersion(before);
@@ -196,7 +193,6 @@ export function dbOf(session: Pick<Session, 'run'>) {
   };
 }
 
-/** Undefined if there is no queue. */
 async function versionOf(session: Pick<Session, 'query'>): Promise<number | undefined> {
   const [there] = await session.query<{ there: boolean }>(
     `select to_regclass('${SCHEMA}.version') is not null as there`,
@@ -206,7 +202,7 @@ async function versionOf(session: Pick<Session, 'query'>): Promise<number | unde
   return row?.version;
 }
 
-/** Refuses a queue of another version. Rejects with `queue.none` or `queue.version`. */
+/** Rejects with `queue.none` or `queue.version`. */
 export async function assertQueue(session: Pick<Session, 'query'>): Promise<void> {
   const version = await versionOf(session);
   if (version === undefined) throw noQueue();

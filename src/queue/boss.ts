@@ -7,18 +7,17 @@ import { createPlanner } from './boss-planner.ts';
 import { assertQueue, BEAT, DUE, RUNS, SCHEMA } from './boss-schema.ts';
 import type { Handlers, Queue, WorkOptions } from './queue.ts';
 
-/** Seconds. Of the figures that pg-boss has, those on which the promises of the port depend. */
+/** Seconds. The settings of pg-boss on which the promises of `Queue` depend. */
 const PACE = {
-  // Who does not report is found at the next pass of the supervision.
+  // A worker that stops reporting is found at the next pass of the supervision.
   superviseIntervalSeconds: 5,
   monitorIntervalSeconds: 5,
-  // By this count a worker knows that there is more, and does not wait for its next poll.
+  // From this count a worker knows that there is more, and does not wait for its next poll.
   queueCacheIntervalSeconds: 5,
-  // Jobs that are over are removed.
   maintenanceIntervalSeconds: 600,
-  // Three of them without a word, and a worker is gone.
+  // After three missed ones, a worker is gone.
   instanceHeartbeatSeconds: 5,
-  // Jobs that depend on others: there are none.
+  // pg-boss's dependent jobs, which are not used.
   flowIntervalSeconds: 3_600,
 };
 
@@ -36,9 +35,9 @@ const PLAN_EVERY = 30_000;
 const RunJob = z.object({ run: z.string() });
 
 /**
- * The queue in the team's PostgreSQL, by pg-boss. Nothing is asked of the database before the first call.
- * Every call rejects with `queue.none` if `lifeboat store init` has not made it, and `work` with
- * `queue.version` if it is of another version.
+ * The queue in the team's PostgreSQL, by pg-boss. No connection before the first call. Every call rejects
+ * with `queue.none` if `lifeboat store init` has not made it, and `work` with `queue.version` for another
+ * version.
  */
 export function createBossQueue(options: BossOptions): Queue {
   const link = createBossLink(options);
@@ -53,7 +52,7 @@ export function createBossQueue(options: BossOptions): Queue {
   const send = (runs: readonly string[], times: readonly Date[]) =>
     inWords(() => query(`select ${SCHEMA}.wake($1::text[], $2::timestamptz[])`, [runs, times]));
 
-  /** All that came until now is one look. Where this fails, it is several. */
+  /** Merges the wake-ups that have come until now into one look. If this fails, they are several. */
   const gather = (queue: string, key: string) =>
     query(
       `delete from ${SCHEMA}.job
@@ -83,7 +82,7 @@ export function createBossQueue(options: BossOptions): Queue {
   const begin = async (handlers: Handlers, { concurrency, label }: WorkOptions) => {
     const boss = await link.boss({
       ...PACE,
-      // Only the owner of the tables may.
+      // Both need the owner of the tables.
       reindex: false,
       monitorVacuum: false,
       instanceName: show(label, 100) || 'worker',
@@ -93,7 +92,7 @@ export function createBossQueue(options: BossOptions): Queue {
     stopWorking = async (graceMs) => {
       clearInterval(timer);
       await boss.stop({ graceful: graceMs > 0, timeout: graceMs });
-      // Their jobs come back after a while, as after a failure; another worker may have time now.
+      // Their jobs would come back after a while, as after a failure; another worker may be free now.
       if (active.size > 0) await send([...active], []);
     };
     const each = (act: typeof look) => async (jobs: readonly Job[]) => {
@@ -105,7 +104,7 @@ export function createBossQueue(options: BossOptions): Queue {
     plan();
   };
 
-  /** Others read the queue: what a handler says is reported here, and a job keeps nothing of it. */
+  /** Other users can read the queue: the error is reported here, and the job keeps none of it. */
   const guarded = async (act: () => Promise<void>) => {
     try {
       await act();
@@ -128,7 +127,7 @@ export function createBossQueue(options: BossOptions): Queue {
         await assertQueue({ query });
         if (!isStopped) await begin(handlers, workOptions);
       }).catch((thrown: unknown) => {
-        // Stopped while it began: its connections are closed, and that is no failure.
+        // Stopped while it began: its connections are closed, which is no failure.
         if (!isStopped) throw thrown;
       });
       await over.promise;

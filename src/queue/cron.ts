@@ -9,14 +9,14 @@ export type Recurrence = Pick<Schedule, 'cron' | 'zone'>;
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 
 /**
- * Milliseconds before a moment from which occurrences are walked. Begun inside the hour that a change of the
- * clocks repeats or leaves out, the walk would find a daily occurrence twice, or not at all.
+ * How many ms before a moment the walk starts. If it started inside the hour that a clock change repeats or
+ * skips, it would find a daily occurrence twice or not at all.
  */
 const LEAD = 3 * HOUR;
 
 /**
- * The next times after a moment. When the clocks change, what is due once a day is due once: in the hour that
- * is left out as much later, in the hour that comes twice the first time.
+ * The next times after a moment. When the clocks change, a daily time is due once: if its hour is skipped,
+ * that much later; if its hour repeats, the first time.
  */
 export function nextTimes(recurrence: Recurrence, after: Date, count = 5): readonly Date[] {
   const times: Date[] = [];
@@ -29,7 +29,7 @@ export function nextTimes(recurrence: Recurrence, after: Date, count = 5): reado
 
 /** The last time after one moment and not after the other. */
 export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date | undefined {
-  // Backwards in growing steps: the walk leads forwards only, and what is due each minute is due often.
+  // Backwards in growing steps: the walk only goes forwards, and a schedule may be due every minute.
   for (const span of [HOUR, 2 * DAY, 40 * DAY, 400 * DAY, Number.POSITIVE_INFINITY]) {
     const from = Math.max(after.getTime(), until.getTime() - span);
     let last: Date | undefined;
@@ -42,7 +42,7 @@ export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date
   return undefined;
 }
 
-/** Rejects with `queue.schedule` for what cannot be read, or is never due. */
+/** Throws `queue.schedule` if it cannot be read or is never due. */
 export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | 'cron' | 'zone'>): void {
   const refuse = (why: string, hint = FIELDS) =>
     new LifeboatError('queue.schedule', `the schedule ${show(name, 60)} cannot be kept: ${why}`, {
@@ -60,7 +60,7 @@ export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | '
 
 const FIELDS = 'five fields are minute, hour, day of the month, month, day of the week: `30 2 * * 1-5`';
 
-/** By the message of cron-parser's `CronExpressionParser`, which names the value and its range. */
+/** From the message of cron-parser's `CronExpressionParser`, which names the value and its range. */
 function whyNever(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const [, value, range] = /got value (\S+),? expected range (\S+)/u.exec(message) ?? [];
@@ -68,7 +68,7 @@ function whyNever(error: unknown): string {
   return /loop limit|never|day of month/iu.test(message) ? 'there is no such day' : 'it cannot be read';
 }
 
-/** What a field begins with, or follows a comma with, is no H. */
+/** No H at the start of a field or after a comma. */
 const FIVE_FIELDS = /^\s*(?:(?!H)(?!\S*,H)[\w*/,#?-]+(?:\s+|$)){5}$/;
 
 function isZone(zone: string): boolean {

@@ -8,12 +8,11 @@ import { createReport, RETRY } from './trouble.ts';
 /** The passing of time, in milliseconds. */
 export interface Clock {
   now(): number;
-  /** Gives what calls it off. */
+  /** Returns a function that cancels it. */
   later(ms: number, act: () => void): () => void;
 }
 
 export interface TimersOptions extends QueueOptions {
-  /** Whose wake-ups are delivered. */
   readonly journal: Pick<Journal, 'onWake'>;
   readonly clock?: Clock;
 }
@@ -26,7 +25,7 @@ const SYSTEM: Clock = {
   },
 };
 
-/** The longest wait until the clock is looked at again: it may be set, and the machine may sleep. */
+/** The longest wait before the clock is read again: it may be set, and the machine may sleep. */
 const LOOK_AGAIN = 30_000;
 
 interface Working {
@@ -36,16 +35,14 @@ interface Working {
   readonly since: number;
 }
 
-/** A schedule on its way. */
 interface Planner {
   readonly schedule: Planned;
-  /** Up to when all was delivered. */
+  /** Everything until this time was delivered. */
   from: number;
   /** When it is due next, or tried again. */
   next: number;
 }
 
-/** A handler that runs. */
 interface Running {
   readonly kind: 'look' | 'due';
   readonly abort: AbortController;
@@ -53,12 +50,11 @@ interface Running {
 }
 
 /**
- * The queue of a store that one machine has: timers in this process, which keep nothing. Wake-ups come from
- * the journal, and after a start from who looks through it.
+ * The queue of a single-machine store: timers in this process, which keep nothing. Wake-ups come from the
+ * journal, and after a start from the caller's look through it.
  */
 export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOptions): Queue {
   const report = createReport(options);
-  /** When each run is to be looked at. */
   const times = new Map<string, readonly number[]>();
   /** By run, or by schedule. */
   const running = new Map<string, Running>();
@@ -90,7 +86,6 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
       running.delete(key);
       look();
     };
-    // It is listed before it begins.
     running.set(key, { kind, abort, done: Promise.resolve().then(run) });
   };
 
@@ -103,7 +98,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
       const key = `run ${run}`;
       const later = all.filter((time) => time > now);
       if (later.length === all.length || running.has(key)) continue;
-      // All that came until now is one look.
+      // All wake-ups until now make one look.
       times.delete(run);
       if (later.length > 0) times.set(run, later);
       free -= 1;
@@ -115,7 +110,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
     }
   };
 
-  /** One at a time: what is due begins a run, and that is looked at like any other. */
+  /** One at a time: what is due begins a run, which is then looked at like any other. */
   const lookAtSchedules = ({ handlers }: Working, now: number) => {
     for (const planner of planners) {
       const { schedule, from } = planner;
@@ -133,7 +128,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
     }
   };
 
-  /** Starts what may start, and comes back when there may be more. */
+  /** Starts what may start, and schedules the next look. */
   const look = () => {
     callOff();
     if (working === undefined || isStopped) return;
@@ -141,7 +136,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
     lookAtRuns(working, now);
     lookAtSchedules(working, now);
     const ahead = [...[...times.values()].flat(), ...planners.map(({ next }) => next)];
-    // What could have begun and did not waits for a handler that ends, and that looks again.
+    // Anything due that did not start waits for a handler to end, which calls this again.
     const next = Math.min(now + LOOK_AGAIN, ...ahead.filter((time) => time > now));
     callOff = clock.later(next - now, look);
   };
@@ -202,7 +197,7 @@ export function createTimers({ journal, clock = SYSTEM, ...options }: TimersOpti
   };
 }
 
-/** What it knows of a schedule that stays as it is, it keeps. */
+/** An unchanged schedule keeps its progress. */
 function plannerOf(schedule: Planned, known: readonly Planner[], now: number): Planner {
   const { name, cron, zone, lastRan } = schedule;
   const same = known.find(({ schedule: old }) => old.name === name && old.cron === cron && old.zone === zone);

@@ -1,10 +1,10 @@
 import { errorFrom, failureOf, LifeboatError } from '../base/errors.ts';
 import type { QueueOptions } from './queue.ts';
 
-/** Milliseconds during which the same trouble is reported once: every poll of every worker meets it. */
+/** Milliseconds in which the same trouble is reported once: every poll of every worker meets it. */
 const AGAIN = 60_000;
 
-/** Reports anything thrown in the background, in words, and the same no more than once a minute. */
+/** Reports anything thrown in the background as our error, and the same one at most once a minute. */
 export function createReport({ report }: QueueOptions): (thrown: unknown) => void {
   const reported = new Map<string, number>();
   return (thrown) => {
@@ -18,5 +18,5 @@ export function createReport({ report }: QueueOptions): (thrown: unknown) => voi
   };
 }
 
-/** Seconds after which a handler that failed is tried again, at first and at most. */
+/** Seconds after which a failed handler is tried again, at first and at most. */
 export const RETRY = { first: 15, most: 60 } as const;

@@ -19,7 +19,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { show } from '../base/text.ts';
 import type { MachineEvent } from './fold.ts';
 
-/** A valid answer: the machine's event, and what the record says about the decision. */
+/** What the machine gets, and what the record says about the decision. */
 export interface Decision {
   readonly event: MachineEvent;
   readonly label: string;
@@ -28,7 +28,6 @@ export interface Decision {
 
 type AnyMeta = StateMeta<unknown, never>;
 
-/** The metadata of the active state. */
 export function metaOf(snapshot: AnyMachineSnapshot): AnyMeta | undefined {
   return metaAt(snapshot.machine, statePath(snapshot));
 }
@@ -50,17 +49,14 @@ export type TakeSecret = (
   secret: Secret,
 ) => Promise<{ readonly fingerprint: string; readonly length: number }>;
 
-/**
- * Checks an answer against its question. Rejects with a usage error, changing nothing, if it does not fit.
- */
+/** Rejects with a usage error, changing nothing, if the answer does not fit the question. */
 export async function decide(
   snapshot: AnyMachineSnapshot,
   answer: Answer,
   take: TakeSecret,
 ): Promise<Decision> {
   const question = questionOf(snapshot);
-  // Skipping a step uses the same event: an answer about a follow-up must not skip the step asked about
-  // instead.
+  // Skipping a step uses the same event: an answer about a follow-up must not skip another question's step.
   if (answer.id !== undefined && question?.kind !== 'followUps') {
     const why = question === undefined ? 'there is no question to answer now' : asksFirst(question);
     throw misfit(`nothing was done about the follow-up ${show(answer.id)}: ${why}`);
@@ -189,10 +185,7 @@ function assertReason(text: string): void {
   if (isNoReason(text)) throw misfit(noReasonWords(text));
 }
 
-/**
- * Keys pass through shells and `openssl -pass` at the service: only one line of printable ASCII is safe
- * there.
- */
+/** Keys pass through shells and `openssl -pass` at the service: one line of printable ASCII is safe. */
 function checkKey(
   key: Secret,
   { isNew, minLength }: { readonly isNew: boolean; readonly minLength: number },
@@ -206,7 +199,7 @@ function checkKey(
       },
     );
   }
-  // A key of old backups is what it is.
+  // A key of old backups is taken as it is.
   if (!isNew) return;
   if (key.length > OPENSSL_KEY_BYTES) {
     throw new LifeboatError(

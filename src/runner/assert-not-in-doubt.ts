@@ -7,9 +7,9 @@ import type { Named } from '../store/projections/runs.ts';
 import { underOtherName } from './where-sent.ts';
 
 /**
- * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, no
- * matter who sent it or what the instance was called then (`services`): a new change could repeat it. The
- * doubt of the run `own` is excluded, since the run asks about it itself; a second backup is harmless.
+ * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt,
+ * whatever sent it or called the instance then (`services`): a new change could repeat it. Excludes the doubt
+ * of the run `own`, which asks about it itself, and backups, which are harmless.
  */
 export async function assertNotInDoubt(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
@@ -28,7 +28,7 @@ export async function assertNotInDoubt(
   );
 }
 
-/** Refuses, as `assertNotInDoubt` does, for a call sent to one of these instances under another name. */
+/** As `assertNotInDoubt`, for a call sent to one of these instances under another name. */
 export async function assertNotRenamed(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   doubts: readonly Doubt[],
@@ -43,7 +43,7 @@ export async function assertNotRenamed(
   );
 }
 
-/** Every call to an instance that is in doubt, no matter who sent it, oldest first. */
+/** Every call to an instance that is in doubt, whatever sent it, oldest first. */
 export async function readDoubts(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
@@ -59,18 +59,12 @@ export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promi
   );
 }
 
-/**
- * Whether this call must be resolved before another change. Another backup is harmless, so a backup in doubt
- * blocks only a request for a backup.
- */
+/** Whether this call blocks other changes. Another backup is harmless, so a backup in doubt does not. */
 export function blocksOtherChanges({ verb }: Pick<Doubt, 'verb'>): boolean {
   return effectOf(verb) !== 'backup';
 }
 
-/**
- * The instances that a run can change: a doubt about one that it only reads, or does not call, does not
- * matter.
- */
+/** The instances that a run can change: a doubt about one that it only reads does not matter. */
 export function changedBy({
   runbook,
   instance,
@@ -90,7 +84,6 @@ export function changedBy({
   return [...new Set(changed)].sort();
 }
 
-/** The error for a call in doubt, with the possible next steps. */
 export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
   const word = run === undefined ? intent : run.runId;

@@ -35,7 +35,7 @@ export class Driver implements Run {
   #paused: Failure | undefined;
   #wakeUp: (() => void) | undefined;
   #answering: Promise<void> = Promise.resolve();
-  /** What was due by itself: an answer comes after it. */
+  /** A step that is due without an answer; answers come after it. */
   #beingTaken: Promise<void> = Promise.resolve();
   #underWay: UnderWay | undefined;
 
@@ -69,7 +69,7 @@ export class Driver implements Run {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Answers are taken one at a time: the second of two quick ones meets the next state. */
+  /** One at a time: the second of two quick answers meets the next state. */
   answer(answer: Answer): Promise<void> {
     const taken = this.#answering.then(() => this.#take(answer));
     this.#answering = taken.catch(() => undefined);
@@ -158,7 +158,7 @@ export class Driver implements Run {
       } else if (this.#folded.invocation !== undefined) {
         await this.#performNext();
       } else {
-        // Asked and waited for in one turn: nothing that stirs the run may come in between.
+        // In one turn, so that nothing that stirs the run can come in between.
         const due = this.#deps.gate?.due?.(this.state());
         if (due === undefined) await this.#stirred();
         else {
@@ -213,7 +213,7 @@ export class Driver implements Run {
       return;
     }
     if (this.#leaving.signal.aborted && activity.kind === 'read' && performed.how === 'failed') return;
-    // An answer beside the verb may have come first; then the verb's outcome no longer matters.
+    // If an answer beside the verb came first, the verb's outcome no longer matters.
     const { notes, ledger } = performed;
     const isRecorded = await this.#advance(before, endOf(invocation, performed), notes, ledger);
     if (isRecorded && performed.how === 'done') await performed.recorded?.().catch(() => undefined);
@@ -267,7 +267,7 @@ export class Driver implements Run {
     };
   }
 
-  /** Rejects with the journal's errors, which the driver gets once the verb has ended. */
+  /** Rejects with the journal's errors; the driver gets them once the verb has ended. */
   #noteOverdue(invocation: Invocation, progress: Progress): Promise<void> {
     const noted = this.#log.inTurn(async () => {
       const { snapshot } = this.#folded;

@@ -25,14 +25,13 @@ export interface MachineEvent {
   readonly [field: string]: unknown;
 }
 
-/** The machine before its first event. Pure: performs nothing. */
 function begin(runbook: Runbook, input: unknown): Folded {
   const machine = runbook.machineFor?.(input) ?? runbook.machine;
   const [snapshot, effects] = initialTransition(machine, input as never);
   return { snapshot, invocation: follow(undefined, effects) };
 }
 
-/** Applies one event. Pure: its effects are returned as the invocation that the machine now waits for. */
+/** Pure: the effects are returned as the invocation that the machine now waits for. */
 export function step(runbook: Runbook, before: Folded, event: MachineEvent): Folded {
   const [snapshot, effects] = transition(before.snapshot.machine, before.snapshot, event as never);
   if (snapshot.status === 'error') {
@@ -45,17 +44,14 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
 }
 
 /**
- * The state of a run is the fold of its journal: resume, audit, report and replay all derive it this way. If
- * an entry's recorded state differs from the replayed one, another machine wrote it (`run.diverged`).
+ * The state of a run is the fold of its journal; resume, audit, report and replay all use this. If an entry's
+ * recorded state differs from the replayed one, another machine wrote it (`run.diverged`).
  */
 export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
   return foldOn(runbook, begin(runbook, input), entries);
 }
 
-/**
- * The same for an array that only grows, such as a stream of a record that is followed: called again with it,
- * it folds only what was appended since.
- */
+/** As `fold`, for an array that only grows: called again with it, folds only what was appended since. */
 export function foldGrowing(runbook: Runbook, entries: readonly Entry[]): Folded {
   const known = growing.get(entries);
   const folded =
@@ -68,7 +64,7 @@ export function foldGrowing(runbook: Runbook, entries: readonly Entry[]): Folded
 
 const growing = new WeakMap<readonly Entry[], { readonly folded: Folded; readonly count: number }>();
 
-/** The failure that a stopped run had asked about last; undefined if it was stopped at no failure. Pure. */
+/** The failure that a stopped run asked about last; undefined if it was not stopped at a failure. Pure. */
 export function stoppedAt(runbook: Runbook, entries: readonly Entry[]): Failure | undefined {
   const last = entries.findLastIndex(({ type }) => type === 'event');
   const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries.slice(0, Math.max(0, last)));
@@ -76,7 +72,6 @@ export function stoppedAt(runbook: Runbook, entries: readonly Entry[]): Failure 
   return hasFailed ? runbook.failure(snapshot.context as never) : undefined;
 }
 
-/** The state after further entries. */
 export function foldOn(runbook: Runbook, before: Folded, entries: readonly Entry[]): Folded {
   let folded = before;
   for (const entry of entries) {
@@ -109,7 +104,7 @@ export function endOf(
     : { type: `xstate.error.actor.${id}`, error: performed.failure, actorId: id };
 }
 
-/** The machines only invoke verbs; any other effect is a bug in the machine and must not go unnoticed. */
+/** A machine only invokes verbs: any other effect is a bug in it and must be noticed. */
 function follow(
   before: Invocation | undefined,
   effects: readonly { readonly type: string; readonly params?: unknown }[],
@@ -128,9 +123,8 @@ function follow(
 }
 
 /**
- * The follow-ups of a run, open and closed, according to its journal, and those that a change under way will
- * leave. Empty for a runbook without follow-ups. Throws `run.diverged` for a journal that this machine did
- * not write.
+ * A run's follow-ups by its journal, open and closed, and those that a change under way will leave. Empty for
+ * a runbook without any. Throws `run.diverged` if another machine wrote the journal.
  */
 export function followUpsOf(runbook: Runbook, entries: readonly Entry[]): readonly FollowUp[] {
   if (runbook.followUps === undefined) return [];

@@ -3,15 +3,9 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
 import { foldSends } from '../store/projections/sends.ts';
 
-/**
- * Milliseconds that a hold must last when the first byte of a call is written, to cover the time from this
- * check to the network.
- */
+/** Milliseconds a hold must last at the first byte of a call: the time from the check to the network. */
 const MARGIN_MS = 250;
-/**
- * Milliseconds that a hold must last when a call is begun, so that there is time to connect; a renewal also
- * suffices.
- */
+/** Milliseconds a hold must last when a call is begun, for time to connect; a renewal also suffices. */
 const ENOUGH_MS = 2_000;
 const LOOK_MS = 50;
 
@@ -25,7 +19,6 @@ export class Holds implements AsyncDisposable {
     this.#journal = journal;
   }
 
-  /** The holds to pass to `append`. */
   get all(): readonly Hold[] {
     return this.#all;
   }
@@ -36,8 +29,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Takes further streams in the order of their names, so that two processes that need the same ones cannot
-   * deadlock. Rejects with `journal.held`; streams taken before stay held until `release`.
+   * Takes further streams in the order of their names, so that two processes cannot deadlock. Rejects with
+   * `journal.held`; streams taken before stay held until `release`.
    */
   async take(...streams: readonly StreamName[]): Promise<void> {
     const missing = new Set(streams.filter((name) => !this.#all.some(({ resource }) => resource === name)));
@@ -51,9 +44,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Throws `journal.lost-hold` unless each hold lasts for at least a moment. Synchronous, because it is
-   * called right before the first byte of a change is written: a process that was stopped in between must not
-   * continue.
+   * Throws `journal.lost-hold` unless each hold still lasts for a moment. Synchronous, called right before
+   * the first byte of a change: a process that was stopped in between must not continue.
    */
   mayLeave(): void {
     if (this.lost.aborted) throw asLost(this.lost.reason);
@@ -61,10 +53,7 @@ export class Holds implements AsyncDisposable {
     if (short !== undefined) throw notLasting(short.resource);
   }
 
-  /**
-   * Resolves when each hold lasts long enough for a call to be sent, or was renewed. Rejects with the reason
-   * of `lost`, or of `signal`.
-   */
+  /** Resolves when each hold lasts for a call or was renewed. Rejects with `lost`'s or `signal`'s reason. */
   async lastForCall(signal: AbortSignal): Promise<void> {
     using stop = new FirstAbort(signal, this.lost);
     const atFirst = this.#lasts();
@@ -79,7 +68,7 @@ export class Holds implements AsyncDisposable {
     return Math.min(...this.#all.map((hold) => hold.lasts()));
   }
 
-  /** Releases all of them; never rejects. */
+  /** Never rejects. */
   async release(): Promise<void> {
     for (const hold of this.#all.splice(0).reverse()) await hold.release();
   }
@@ -89,10 +78,7 @@ export class Holds implements AsyncDisposable {
   }
 }
 
-/**
- * Appends entries under holds of their streams, taken only for this. Rejects with `journal.held` and the
- * errors of `append`.
- */
+/** Appends under holds taken only for this. Rejects with `journal.held` and the errors of `append`. */
 export async function appendHolding(
   journal: Pick<Journal, 'hold' | 'append'>,
   entries: Parameters<Journal['append']>[0],
@@ -106,10 +92,7 @@ function asLost(reason: unknown): unknown {
   return reason instanceof LifeboatError ? reason : notLasting('the stream');
 }
 
-/**
- * The error of a process that lost a hold. `what` names the held thing for people; `entries` show what may
- * have been sent under it.
- */
+/** `what` names the held thing for people; `entries` show what may have been sent under it. */
 export function lostHold(
   what: string,
   entries: readonly Entry[],
@@ -137,10 +120,7 @@ function notLasting(resource: string): LifeboatError {
   });
 }
 
-/**
- * Waits for the first of several signals to abort, until it is disposed of. A run's signals last as long as
- * the run, so a step must stop listening to them when it is over.
- */
+/** Waits for the first of several signals, until disposed of: a run's signals outlive its steps. */
 export class FirstAbort implements Disposable {
   /** Resolves when one of them aborts, at once if one already has. */
   readonly come: Promise<void>;

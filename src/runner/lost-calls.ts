@@ -3,9 +3,9 @@ import type { LostCall } from '../store/log/rollback.ts';
 import { foldSends } from '../store/projections/sends.ts';
 
 /**
- * A call that was armed in a lost part of the journal, as entries for the ledger of its instance, which make
- * it an ordinary call in doubt. Its input and baseline come from what remains in `entries` of its stream.
- * Without a baseline nothing can be concluded from what the service shows, and a person decides. Pure.
+ * A call that was armed in a lost part of the journal, as ledger entries that make it an ordinary call in
+ * doubt. Its input and baseline come from what remains in `entries`. Without a baseline, what the service
+ * shows proves nothing, and a person decides. Pure.
  */
 export function lostCallEntries(
   { stream, instance, verb, intent, at, firstAt }: LostCall,
@@ -25,8 +25,8 @@ export function lostCallEntries(
 }
 
 /**
- * The name of a lost call in the ledger. It differs from the name of a call that is decided after the end of
- * its run, because a resumed run uses the same intent again, and that call can be in doubt too.
+ * Differs from the name of a call decided after its run's end: a resumed run uses the same intent again, and
+ * that call can be in doubt too.
  */
 function lostName(stream: StreamName, intent: string): string {
   return stream.startsWith('run/') ? `lost-${stream.slice('run/'.length)}-${intent}` : `lost-${intent}`;

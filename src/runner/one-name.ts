@@ -10,10 +10,9 @@ import { openRunsOn, runIsOpen } from './runs.ts';
 const PREFIX = 'instance/';
 
 /**
- * Refuses to change an instance under another name than the store knows for its address
- * (`instance.other-name`, exit 2): an instance has one ledger, so that two people whose configs name it
- * differently exclude each other. If a call is in doubt under that name (`call.in-doubt`, exit 5), or a run
- * is open (`run.open`, exit 3), reports that instead.
+ * Refuses to change an instance under another name than the store has for its address (`instance.other-name`,
+ * exit 2): its one ledger makes people exclude each other whose configs name it differently. A call in doubt
+ * (`call.in-doubt`, exit 5) or an open run (`run.open`, exit 3) under that name is reported instead.
  */
 export async function assertSameName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
@@ -22,7 +21,7 @@ export async function assertSameName(
   await isKnownByName(journal, named);
 }
 
-/** Whether the store knows the instance, and by that name. Rejects if it knows it by another. */
+/** Rejects if the store knows the instance by another name. */
 async function isKnownByName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   named: Named,
@@ -53,8 +52,8 @@ export function otherName(name: string, known: string): LifeboatError {
 }
 
 /**
- * A journal that refuses to hold a ledger under a second name of its instance. `instances` are those of the
- * config; a ledger without an instance in the config can be held under any name.
+ * Refuses to hold a ledger under a second name of its instance. `instances` are those of the config; a ledger
+ * of an instance that is not in it can be held under any name.
  */
 export function withOneName(
   journal: Journal,

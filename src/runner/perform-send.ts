@@ -10,7 +10,6 @@ import { failed, type Note, type Performed, type PerformPort } from './performed
 /** Any verb that must not happen twice, with the types erased. */
 export type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
-/** One send: its input, its name in the journal, and the activity that performs it. */
 interface Attempt {
   readonly activity: Once;
   readonly input: { readonly intent: string } & { readonly [key: string]: Json };
@@ -19,13 +18,12 @@ interface Attempt {
   readonly port: PerformPort;
 }
 
-/** How often a throttled call is sent in all. */
+/** How often a throttled call is sent, in total. */
 const MAX_SENDS = 3;
 
 /**
- * Performs what a send (`machines/send.ts`) invokes, state by state, until it is over or a person must
- * decide. Each state is read from the journal: if the process dies, the next one continues from there, and
- * looks for an armed call before anything else.
+ * Performs the states of a send (`machines/send.ts`) until it is over or a person must decide. Each state is
+ * read from the journal: after a crash the next process continues there, and looks for an armed call first.
  */
 export async function performSend(
   activity: Once,
@@ -52,10 +50,7 @@ export async function performSend(
   }
 }
 
-/**
- * Handles a send in the state in which the process finds it, until it may be sent: looks, prepares, or ends
- * it.
- */
+/** Looks, prepares, or ends a send, depending on the state in which this process finds it. */
 async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'> {
   switch (send.state) {
     case 'landed':
@@ -78,17 +73,14 @@ async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'>
       if (typeof shown !== 'string') return failed(unreadable(shown));
       if (shown === 'something') return contradicted(attempt);
       await noteNothing(attempt);
-      // After `absent` no refused attempt can still be under way, so the baseline is taken again. After
-      // `nothing` one might be: the first baseline stays.
+      // After `absent` no refused attempt can still be under way: take a new baseline. After `nothing` one
+      // might be: keep the first.
       return shown === 'absent' ? prepare(attempt) : 'send';
     }
   }
 }
 
-/**
- * Looks for earlier refused sends with the same purpose: the refusal may not have come from the service
- * itself.
- */
+/** Earlier refused sends of the same purpose: the refusal may not have come from the service itself. */
 async function lookForRefused(attempt: Attempt): Promise<Performed | undefined> {
   const { mark, input, port } = attempt;
   for (const call of refusedBefore(port.entries(), { ...mark, input })) {
@@ -109,9 +101,8 @@ async function prepare({ activity, input, mark, context, port }: Attempt): Promi
 }
 
 /**
- * ARM, one send, OUTCOME. A lost answer or a refusal is written to disk before any wait, so that a later
- * process finds it. Missing credentials pause the run; the process that continues with new ones looks before
- * it sends.
+ * ARM, one send, OUTCOME. A lost answer or a refusal is on disk before any wait, so that a later process
+ * finds it. Missing credentials pause the run; the process that continues looks before it sends.
  */
 async function sendOnce(attempt: Attempt): Promise<Performed | Refused | 'lost'> {
   const { activity, input, mark, context, port } = attempt;
@@ -141,7 +132,7 @@ function outcome(mark: Attempt['mark'], sent: Sent<unknown> & { readonly lostAt?
   return { type: 'intent.outcome', body: { ...mark, ...sent } as unknown as Json };
 }
 
-/** The service shows something that a refused call may have become: from now on the call counts as lost. */
+/** The service shows what a refused call may have become: the call now counts as lost. */
 async function contradicted(attempt: Attempt): Promise<Performed> {
   const { mark, port } = attempt;
   const send = sendOf(attempt);
@@ -150,15 +141,12 @@ async function contradicted(attempt: Attempt): Promise<Performed> {
   return judge(attempt);
 }
 
-/** Records that the look between two attempts showed nothing, before the second attempt. */
+/** On record before the second attempt: the look showed nothing. */
 function noteNothing({ mark, port }: Attempt): Promise<void> {
   return port.write([{ type: 'intent.judged', body: { ...mark, verdict: 'nothing' } }]);
 }
 
-/**
- * Whether the service shows something that a refused call may have become; `absent` if it shows nothing and
- * nothing can still be under way. A failure if the service cannot be asked.
- */
+/** What the service shows of a refused call; `absent`: nothing, and nothing can still be under way. */
 async function look(attempt: Attempt): Promise<'absent' | 'nothing' | 'something' | Failure> {
   const { activity, input, context, port } = attempt;
   for (;;) {
@@ -175,9 +163,7 @@ async function look(attempt: Attempt): Promise<'absent' | 'nothing' | 'something
   }
 }
 
-/**
- * Asks the service until the outcome is certain, the in-flight window has passed, or a person must decide.
- */
+/** Asks until the outcome is certain, the in-flight window has passed, or a person must decide. */
 async function judge(attempt: Attempt): Promise<Performed> {
   const { activity, input, mark, context, port } = attempt;
   for (let looks = 0; ; looks += 1) {
@@ -201,17 +187,13 @@ async function judge(attempt: Attempt): Promise<Performed> {
   }
 }
 
-/** The facts that an activity judges by. */
 function memoryOf(send: Send, looks: number): InDoubt {
   const { baseline, armedAt = '', firstArmedAt, answer: lost, isRefusal, lostAt } = send;
   const refusal = isRefusal ? (isRefused(send) ? 'unchecked' : 'doubtful') : undefined;
   return { baseline: baseline as Json, armedAt, firstArmedAt, refusal, looks, lost, lostAt };
 }
 
-/**
- * A service that accepted the request only has to be searched for it; any other request may still be under
- * way.
- */
+/** A request that the service accepted only has to be found; any other may still be under way. */
 function waitingFor(lost: Failure | undefined): string {
   if (lost === undefined) return 'the lost request may still arrive';
   if (lost.code === 'service.no-id') return 'the service accepted it and named no id';
@@ -219,7 +201,7 @@ function waitingFor(lost: Failure | undefined): string {
   return `${lost.shortMessage}; it may still be done`;
 }
 
-/** A list that cannot be read proves nothing: the doubt stays, and a person decides. */
+/** An unreadable list proves nothing: the doubt stays, and a person decides. */
 function unreadable(failure: Failure): Failure {
   if (failure.code.startsWith('credentials.')) return failure;
   return {
@@ -249,7 +231,7 @@ function rejected(thrown: unknown): { readonly ok: false; readonly failure: Fail
   return { ok: false, failure: failureOf(thrown) };
 }
 
-/** A send that was refused. A call with the same purpose is sent only after looking for this one. */
+/** A call with the same purpose is sent only after looking for this one. */
 interface RefusedCall {
   readonly intent: string;
   readonly input: { readonly [key: string]: Json };
@@ -288,10 +270,7 @@ function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[
   return entries.slice(last + 1);
 }
 
-/**
- * The purpose of a call: intents with the same purpose differ only in the number at their end; those of
- * single commands differ entirely.
- */
+/** Intents with one purpose differ only in their last number; those of single commands differ entirely. */
 function wishOf(intent: string, { intent: _, ...input }: RefusedCall['input']): string {
   return JSON.stringify([intent.replace(/-[^-]*$/u, ''), Object.entries(input).sort()]);
 }

@@ -12,9 +12,9 @@ import { type Once, performSend } from './perform-send.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /**
- * Performs one verb. If the process dies inside: a read or repeatable verb is performed again; a `once` verb
- * that was armed is never sent again, and the service is asked about its outcome; an `attended` verb that was
- * begun fails with `activity.lost`. Rejects only with the journal's errors, never for external failures.
+ * Performs one verb. After a crash inside it, a read or repeatable verb is performed again; an armed `once`
+ * verb is never sent again, and the service is asked about its outcome; an `attended` verb that was begun
+ * fails with `activity.lost`. Rejects only with the journal's errors.
  */
 export async function perform(
   activity: AnyActivity,
@@ -67,10 +67,7 @@ function lost({ verb, input }: Invocation): Failure {
   }).toFailure();
 }
 
-/**
- * A verb turns what is thrown inside it into its outcome; a failure to record an announcement must not become
- * an outcome.
- */
+/** A verb turns what it throws into its outcome; a failure to record an announcement must not become one. */
 function announcer(port: PerformPort): {
   readonly announce: (facts: readonly LedgerFact[]) => Promise<void>;
   readonly throwIfBroken: () => void;

@@ -3,16 +3,13 @@ import type { Failure } from '../base/failure.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
 import type { CallToArm } from './run.ts';
 
-/**
- * How an invocation ended: the result for the machine, and what else becomes durable in the same transaction.
- */
+/** How an invocation ended: the machine's result, and what becomes durable in the same transaction. */
 export type Performed = { readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] } & (
   | { readonly how: 'done'; readonly output: unknown; readonly recorded?: (() => Promise<void>) | undefined }
   | { readonly how: 'failed'; readonly failure: Failure }
   | { readonly how: 'paused'; readonly failure: Failure }
 );
 
-/** An entry for the run's own stream. */
 export type Note = Omit<NewEntry, 'stream'>;
 
 export interface PerformPort {
@@ -20,10 +17,7 @@ export interface PerformPort {
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
   /** The entries of the run so far. Always the same growing array. */
   entries(): readonly Entry[];
-  /**
-   * Resolves when the holds last long enough for a call; awaited before it is armed, or begun if it is
-   * repeatable.
-   */
+  /** Resolves when the holds last for a call; awaited before it is armed, or begun if repeatable. */
   lastForCall(): Promise<void>;
   /** Why a call may not be armed now, or begun if it is repeatable; undefined if it may. */
   mayArm(call: CallToArm): Promise<Failure | undefined>;

@@ -10,21 +10,18 @@ import { type Once, performSend } from './perform-send.ts';
 import { assertSamePlace } from './where-sent.ts';
 
 /*
- * A call in doubt that no run can ask about any more: its run is over, an earlier version sent it as a single
- * command, or the part of the store that tells of it is lost. What became of it goes on the ledger of its
- * instance.
+ * Calls in doubt that no run can ask about any more: the run is over, an earlier version sent the call as a
+ * single command, or the part of the store with it is lost. The outcome goes on the instance's ledger.
  */
 
-/** What asking about such a call takes. */
 export interface Asking {
   readonly journal: Journal;
-  /** Who asks or decides, for the record. */
+  /** For the record. */
   readonly who: object;
-  /** The address of the instance in the config: another one is never asked about a call sent to this one. */
+  /** The instance's address in the config. A call sent to another address is not asked about. */
   readonly url: string;
 }
 
-/** How the service is asked. */
 export interface Look extends Asking {
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly signal: AbortSignal;
@@ -33,20 +30,20 @@ export interface Look extends Asking {
   readonly report: (progress: Progress) => void;
 }
 
-/** What became of a call: a task with this id, something without an id, or nothing. */
+/** The outcome of a call: a task with this id, something without an id, or nothing. */
 export interface Became {
   readonly landed: boolean;
   readonly id: number | undefined;
-  /** How it is known, in words of the service. */
+  /** The service's words that show it. */
   readonly evidence: Json | undefined;
-  /** What came back instead of an answer. */
+  /** The failure that came instead of an answer. */
   readonly lost: Failure | undefined;
 }
 
 /**
- * Asks the service what became of a call; sends nothing. Records what it shows, and returns it; returns the
- * failure while it shows nothing certain. Rejects as `assertSamePlace` does, with `journal.held` while
- * another process has the ledger, and with the signal's reason.
+ * Asks the service what became of a call; sends nothing. Records and returns what it shows; returns the
+ * failure while nothing is certain. Rejects as `assertSamePlace` does, with `journal.held` while another
+ * process has the ledger, and with the signal's reason.
  */
 export async function lookUp(doubt: Doubt, look: Look): Promise<Became | Failure> {
   return underHold(doubt, look, async (entries, write) => {
@@ -80,7 +77,7 @@ export async function lookUp(doubt: Doubt, look: Look): Promise<Became | Failure
   });
 }
 
-/** Records what a person says that became of a call, with the reason. Rejects as `lookUp` does. */
+/** Records a person's decision about a call. Rejects as `lookUp` does. */
 export async function decideDoubt(
   doubt: Doubt,
   asking: Asking,
@@ -91,7 +88,7 @@ export async function decideDoubt(
   await underHold(doubt, asking, async (_, write) => write(known, reason));
 }
 
-/** Works on a call that is still in doubt under the holds of its stream and of its ledger. */
+/** Holds the streams of the call and its ledger; rejects if the call is no longer in doubt. */
 async function underHold<T>(
   doubt: Doubt,
   { journal, who, url }: Asking,

@@ -8,10 +8,7 @@ import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 import { clockNotes } from './time-notes.ts';
 
-/**
- * The entries of one run. Only this class appends to them, one append at a time, under the holds of the run
- * and of its instances' ledgers.
- */
+/** The only writer of a run's entries: one append at a time, under the holds of the run and its ledgers. */
 export class RunLog {
   readonly stream: StreamName;
   readonly entries: Entry[];
@@ -20,10 +17,7 @@ export class RunLog {
   readonly #instance: string;
   readonly #clock: Clock | undefined;
   readonly #now: () => Date;
-  /**
-   * Milliseconds that this machine's clock is ahead of the one that stamps entries, measured at the newest
-   * append.
-   */
+  /** How far this machine's clock is ahead of the entries' clock at the newest append, in milliseconds. */
   #leadMs: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -45,8 +39,8 @@ export class RunLog {
 
   /**
    * The time of an entry by this machine's clock, which all waits use; never too early, so that no wait ends
-   * too soon. Undefined if unknown: a database stamped it, and this process has not appended anything yet.
-   * Always known to a verb, because its beginning was appended.
+   * too soon. Undefined until the first append if a database stamps entries; a verb always knows it, because
+   * its beginning was appended.
    */
   byOurClock(at: string | undefined): string | undefined {
     const lead = this.#leadMs;
@@ -55,10 +49,7 @@ export class RunLog {
     return Number.isNaN(ms) ? undefined : isoOf(ms);
   }
 
-  /**
-   * Runs `act` after all earlier writes, and nothing else writes during it. `write` may only be called inside
-   * it.
-   */
+  /** Runs `act` after all earlier writes, with no other during it. `write` may be called only inside. */
   inTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(act);
     this.#turn = turn.catch(() => undefined);
@@ -73,10 +64,7 @@ export class RunLog {
     return this.inTurn(() => this.write(notes, ledger, wakes));
   }
 
-  /**
-   * Writes notes of the run, facts for ledgers and wake-ups in one transaction. Rejects with the journal's
-   * errors, and once a hold is lost.
-   */
+  /** Writes everything in one transaction. Rejects with the journal's errors, and once a hold is lost. */
   async write(
     notes: readonly Note[],
     ledger: readonly LedgerFact[] = [],
@@ -105,7 +93,6 @@ export class RunLog {
   }
 }
 
-/** The input that a run was begun with; undefined if its first entry has none. */
 export function inputOf([started]: readonly Entry[]): Json | undefined {
   return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

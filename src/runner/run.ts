@@ -29,16 +29,15 @@ export interface RunEnd {
 }
 
 /**
- * How many seconds a machine's wall clock is ahead of the time since its boot. Comparable only with a mark of
- * the same `boot`, a fingerprint of the machine and its boot.
+ * Seconds that a wall clock is ahead of the time since boot. Comparable only within one `boot`, a fingerprint
+ * of machine and boot.
  */
 export type ClockMark = { readonly boot: string; readonly leadSeconds: number };
 
-/** Compares this machine's wall clock with the time that passed. */
 export interface Clock {
-  /** Seconds that it moved relative to the time that passed since the last call; 0 for a correct clock. */
+  /** Seconds that it moved beyond the time passed since the last call; 0 for a correct clock. */
   moved(): number;
-  /** The present mark; undefined if the system does not provide one. */
+  /** Undefined if the system does not provide one. */
   mark(): ClockMark | undefined;
 }
 
@@ -47,26 +46,22 @@ export interface RunDeps {
   readonly runbook: Runbook;
   readonly runId: string;
   readonly instance: string;
-  /** The instance that a recovery goes into, if it is another one; its ledger is held as well. */
+  /** The other instance that a recovery goes into; its ledger is held as well. */
   readonly target?: string | undefined;
   readonly activities: Readonly<Record<string, AnyActivity>>;
   readonly take: TakeSecret;
   readonly now: () => Date;
-  /** Watches the clock behind the journal's times. Without it, changes of that clock go unnoticed. */
+  /** Watches the clock behind the journal's times; without it, its changes go unnoticed. */
   readonly clock?: Clock | undefined;
-  /**
-   * Stores a checkpoint of the log outside the store: before any byte of a change may be sent, and when the
-   * run is left or over.
-   */
+  /** Stores a checkpoint outside the store: before any byte of a change, and when the run is left or over. */
   readonly seal: () => Promise<void>;
   /** If the service refuses the credentials, leave with exit code 4 instead of waiting. */
   readonly leaveWhenPaused: boolean;
   /** Milliseconds that a call under way may take to answer after the operator leaves. */
   readonly leaveGraceMs?: number;
   /**
-   * Returns what is new to the record when a process takes the run up: fields for the body of `run.resumed`,
-   * and notes after it. Rejects if that process may not continue the run. Called while the run is held,
-   * before anything is written or sent.
+   * Fields for the body of `run.resumed` and notes after it, when a process takes the run up. Rejects if that
+   * process may not continue the run. Called under the hold, before anything is written or sent.
    */
   readonly admit?: (entries: readonly Entry[]) => Admitted | Promise<Admitted>;
   /** Approval by other people before an answer is taken; none without it. */
@@ -79,7 +74,6 @@ export interface RunDeps {
   readonly stepped?: (state: RunState) => void;
 }
 
-/** What is new to the record when a process takes a run up. */
 export interface Admitted {
   readonly resumed: Readonly<Record<string, Json>>;
   readonly notes: readonly Note[];
@@ -99,21 +93,21 @@ export interface Gate {
   /** Notes to write with the event that led to this state, such as what must be approved. Sends nothing. */
   arrived(state: RunState): readonly Note[];
   /**
-   * Called with a valid answer before it is taken. The notes become durable either way; with a `refusal` the
-   * answer is not taken and the run stays in its state.
+   * Called before a valid answer is taken. The notes become durable either way; with a `refusal` the answer
+   * is not taken, and the run keeps its state.
    */
   check(
     state: RunState,
     answer: Answer,
   ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
   /**
-   * What a run that waits calls for without an answer, whenever a process looks at it: notes, or an event of
-   * the machine. Undefined if nothing. What it returns once, it does not call for again when that is written.
+   * What a waiting run calls for without an answer, at each look: notes, or an event of the machine. Once
+   * that is written, it must not be returned again.
    */
   due?(state: RunState): Due | undefined;
   /**
-   * Called in the last instant before a call is armed, however the run got there. The notes become durable
-   * either way; with a `refusal` nothing is armed, and the step fails with it.
+   * Called just before any call is armed. The notes become durable either way; with a `refusal` nothing is
+   * armed, and the step fails with it.
    */
   mayArm(
     entries: RunState['entries'],
@@ -121,29 +115,26 @@ export interface Gate {
   ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
 }
 
-/**
- * A run in this process. Everything it shows is the fold of its journal; everything it does is written first.
- */
+/** A run in this process: the fold of its journal. Everything it does is written first. */
 export interface Run {
   state(): RunState;
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
   /**
-   * Moves the machine by an event that no question asks for, such as what became of the children of a plan's
-   * run; `notes` become durable with it. Rejects with `answer.misfit`, changing nothing, where it leads
-   * nowhere.
+   * Moves the machine by an event that no question asks for, such as the outcome of a plan's children.
+   * `notes` become durable with it. Rejects with `answer.misfit`, changing nothing, if the state does not
+   * take it.
    */
   tell(event: MachineEvent, notes?: readonly Note[]): Promise<void>;
-  /** Puts notes on record that move nothing. */
+  /** Records notes without moving the machine. */
   note(notes: readonly Note[]): Promise<void>;
   wake(): void;
   /**
-   * Leaves the run, resumable. `why` goes to its journal; the first of several reasons counts, and without
-   * one the operator left. `awaits`: what it waits for that its own state does not show, such as a plan whose
-   * children all wait for people.
+   * Leaves the run, resumable. The first `why` goes to its journal; default: the operator left. `awaits`:
+   * what it waits for beyond its own state, such as a plan whose children all wait for people.
    */
   detach(why?: string, awaits?: Awaits): Promise<void>;
   readonly ended: Promise<RunEnd>;
-  /** The holds of this process on the run and its ledgers, until it has ended here. */
+  /** Until the run has ended in this process. */
   readonly holds: readonly Hold[];
 }

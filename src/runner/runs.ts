@@ -25,39 +25,37 @@ export interface Start {
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** The objectives of the recovery, from the config when the run began. Seconds. */
   readonly objectives?: { readonly rtoSeconds?: number; readonly rpoSeconds?: number };
-  /** The addresses of the instances, from the config. */
   readonly services?: readonly {
     readonly instance: string;
     readonly url: string;
     readonly revision: string;
   }[];
   readonly operator: string;
-  /** Who begins it and what needs a second person, as stored in the first entry; see `run.started`. */
+  /** See `run.started`: stored in the first entry. */
   readonly asked?: { readonly who: object; readonly approvals: object };
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
   readonly clock?: ClockMark | undefined;
-  /** Finds the follow-ups that an open run leaves; unknown without it. */
+  /** Finds the follow-ups that an open run leaves. */
   readonly followUpsOf?: FollowUpsOf | undefined;
-  /** The id that it gets; a new one without it. A run of that id that was begun before is left as it is. */
+  /** Default: a new id. A run of that id that exists already is left as it is. */
   readonly runId?: string | undefined;
-  /** The step of a plan's run that it is. */
+  /** The step of a plan's run that this run is. */
   readonly plan?: PlanChild | undefined;
-  /** Holds of other streams without which it must not begin: of the plan's run that decided it. */
+  /** Holds of other streams without which it must not begin: those of the plan's run that decided it. */
   readonly under?: readonly Hold[] | undefined;
   /** Leaves it to the workers, with these answers given in advance. */
   readonly workers?: ForWorkers | undefined;
-  /** Begins it although another run of an instance is open. */
+  /** Begins even if another run of an instance is open. */
   readonly besideOpen?: boolean | undefined;
 }
 
-/** The follow-ups of a run, open and closed. */
 type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
 
 /**
  * Begins a run: its id and first entry are on disk when this resolves. Refuses (`run.open`, exit 3) while
- * another run of an instance is open, because two recoveries of one instance would not see each other's
- * changes, and (`call.in-doubt`, exit 5) while the outcome of a call that changes one is unknown. Of two runs
- * that begin at once, one is refused, or meets the other's hold (`journal.held`).
+ * another run of an instance is open, because two recoveries would not see each other's changes, and
+ * (`call.in-doubt`, exit 5) while a change's outcome is unknown. Of two runs that begin at once, one is
+ * refused or meets the other's hold (`journal.held`).
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   if (start.runId !== undefined && (await journal.head(`run/${start.runId}`)).seq > 0) return start.runId;
@@ -71,10 +69,7 @@ export async function startRun(journal: Journal, start: Start): Promise<string> 
   return await begin(journal, start, holds);
 }
 
-/**
- * The instances whose ledgers a run holds, sorted: none for a step of a plan that sends them nothing, so that
- * it keeps nobody from them.
- */
+/** The instances whose ledgers a run holds, sorted: none for a plan's step that sends them nothing. */
 export function ledgersOf(
   { id, touches }: Pick<Runbook, 'id' | 'touches'>,
   {
@@ -93,7 +88,7 @@ async function assertNotOpen(
   touched: readonly string[],
   { services = [], followUpsOf, besideOpen }: Pick<Start, 'services' | 'followUpsOf' | 'besideOpen'>,
 ): Promise<void> {
-  // What touches no instance disturbs no run, whatever address the two of them name.
+  // A run that touches no instance disturbs no other run.
   if (besideOpen === true || touched.length === 0) return;
   const [open] = await openRunsOn(journal, touched, services);
   if (open === undefined) return;
@@ -121,10 +116,7 @@ export async function openRunsOn(
   return summariesOf(found);
 }
 
-/**
- * The error if a change of an instance would interfere with an open run on it. Does not suggest abandoning a
- * run with follow-ups: its applications may be without a binding.
- */
+/** Does not suggest abandoning a run with follow-ups: its applications may be without a binding. */
 export function runIsOpen(
   open: RunSummary,
   instance: string,
@@ -172,19 +164,18 @@ async function begin(journal: Journal, start: Start, holds: Holds): Promise<stri
   return runId;
 }
 
-/** All runs of this store, or the newest ones up to a number; oldest first either way. */
+/** Oldest first; with `newest`, only that many of the newest. */
 export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: number): Promise<RunSummary[]> {
   if (newest === undefined) return summariesOf(await journal.rows(runs.name));
   const rows = await journal.rows(runs.name, { limit: newest, order: 'descending' });
   return summariesOf(rows.toReversed());
 }
 
-/** The maximum number of runs named if a word fits several. */
 const MAX_NAMED = 5;
 
 /**
- * The run that a person means: its id, a prefix of one, `last` for the newest, or, without a word, the only
- * open one. An empty word, as from an unset variable, matches none.
+ * The run that a person means: by id, prefix or `last`; without a word, the only open one. An empty word, as
+ * from an unset variable, matches none.
  */
 export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: string): Promise<RunSummary> {
   const fits = await runsMeantBy(journal, word);
@@ -215,10 +206,10 @@ async function runsMeantBy(
 }
 
 /**
- * Abandons a run that cannot or must not be continued. The record stays. The run's open follow-ups move to
- * the ledger of the instance that it changed, in the same transaction. Its calls in doubt stay in doubt:
- * until it is known what became of them, that instance is not changed. `notes` are the run's last notes.
- * Returns those calls. Rejects with `run.over` if the run has ended in the meantime.
+ * Abandons a run that cannot or must not be continued. The record stays. Its open follow-ups move to the
+ * ledger of the instance that it changed, in the same transaction. Returns its calls in doubt: until their
+ * outcome is known, that instance is not changed. `notes` are the run's last notes. Rejects with `run.over`
+ * if the run has ended in the meantime.
  */
 export async function abandonRun(
   journal: Journal,
@@ -235,8 +226,8 @@ export async function abandonRun(
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
   const doubts = doubtsOfStream(stream, entries).filter(blocksOtherChanges);
   if (openFollowUps.length > 0) await holds.take(changed);
-  // Several runs may leave the same follow-up, so each gets its own id in the ledger. `doable` is dropped:
-  // only the run could have done it.
+  // Several runs may leave the same follow-up, so each gets its own id. Only the run could have done it: drop
+  // `doable`.
   const handed = openFollowUps.map(({ doable: _, ...followUp }) => ({
     stream: changed,
     type: 'follow-up.opened',
@@ -251,7 +242,6 @@ export async function abandonRun(
   return doubts;
 }
 
-/** The error of a process that waited for a run while another process ended it. */
 export function endedMeanwhile(runId: string): LifeboatError {
   return new LifeboatError('run.over', `run ${runId} has ended in the meantime`, {
     hints: [`read it with: lifeboat audit show ${runId}`],
@@ -259,10 +249,7 @@ export function endedMeanwhile(runId: string): LifeboatError {
   });
 }
 
-/**
- * An id that sorts by the time of its creation. Throws `clock.unusable` if this machine's clock is before
- * 1970, which such ids cannot express.
- */
+/** Sorts by creation time. Throws `clock.unusable` for a clock before 1970, which ids cannot express. */
 export function newId(now: number = Date.now()): string {
   if (now >= 0) return ulid(now);
   throw new LifeboatError('clock.unusable', 'the clock of this machine is set before 1970', {

@@ -10,10 +10,10 @@ import { endedMeanwhile, ledgersOf } from './runs.ts';
 import { clockNotes, movedMeanwhile } from './time-notes.ts';
 
 /**
- * Takes up a run where its journal ends and drives it. First takes the exclusive hold on the run and on its
- * instances' ledgers, before reading anything. Rejects with `journal.held` if another process drives the run,
+ * Takes up a run where its journal ends, and drives it. Takes the exclusive hold on the run before reading
+ * it, then those on its instances' ledgers. Rejects with `journal.held` if another process drives the run,
  * and with `call.in-doubt` (exit 5) while another process's call to one of its instances is in doubt; the run
- * asks about its own calls in doubt itself.
+ * asks about its own.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
   const stream: StreamName = `run/${deps.runId}`;
@@ -36,12 +36,11 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
       ...note,
     }));
     const body = { pid: process.pid, ...(clock === undefined ? {} : { clock }), ...admitted?.resumed };
-    // The process that just began the run is already on record in its first entry, unless it left it to
-    // others.
+    // The first entry already names the process that just began the run, unless it left the run to others.
     const isOfOther = entries.length > 1 || fieldsOf(entries[0]?.body)['workers'] !== undefined;
     if (isOfOther || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
-    // Nothing may follow the end that another process has brought the run to; its head only gets signed.
+    // Nothing may follow the end that another process wrote.
     if (notes.length > 0 && !entries.some(isEnd))
       entries.push(...(await deps.journal.append(notes, holds.all)));
     await deps.held?.();

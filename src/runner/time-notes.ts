@@ -5,9 +5,8 @@ import type { Note } from './performed.ts';
 import type { ClockMark } from './run.ts';
 
 /**
- * The note about a verb that takes longer than expected; undefined if the record already has it for this
- * limit. A later process finds earlier notes, and a state that an answer enters again continues the same
- * wait.
+ * The note that a verb takes longer than expected, once for each limit. A later process finds earlier notes,
+ * and a state that an answer enters again continues the same wait.
  */
 export function noteOverdue(
   entries: readonly Entry[],
@@ -20,7 +19,7 @@ export function noteOverdue(
   return { type: 'activity.overdue', body: { activity: id, verb, seconds, limitSeconds, basis, detail } };
 }
 
-/** When the run came to its present state: the first of the consecutive events that led there. */
+/** The first of the consecutive events that led to the present state. */
 export function arrivedAt(entries: readonly Entry[], state: string): string | undefined {
   let at = entries[0]?.at;
   for (const entry of entries.toReversed()) {
@@ -46,10 +45,7 @@ function saidOf(entries: readonly Entry[], state: string, activity: string): num
 /** Smaller moves are not recorded: they are normal clock corrections. */
 export const MIN_SECONDS = 5;
 
-/**
- * The journal's note before anything that is written with the new time, or after a clock was moved that does
- * not stamp entries.
- */
+/** Goes before anything stamped with the new time, or follows a move of a clock that stamps nothing. */
 export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 'stampedBy'>): readonly Note[] {
   if (movedSeconds === 0) return [];
   const own = stampedBy === 'machine' ? {} : { entries: 'unmoved' };
@@ -57,9 +53,8 @@ export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 's
 }
 
 /**
- * Whole seconds that the clock was moved while no process had the run: since the last mark of the same boot
- * of the same machine, minus the moves recorded after it. 0 for less than five, and if there is no mark to
- * compare with.
+ * Whole seconds that the clock was moved while no process had the run: since the last mark of the same boot,
+ * minus the moves recorded after it. 0 for less than five, or without a mark to compare with.
  */
 export function movedMeanwhile(entries: readonly Entry[], mark: ClockMark | undefined): number {
   let last: ClockMark | undefined;

@@ -2,14 +2,9 @@ import type { AnyActivity } from '../activities/activity.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { FirstAbort, type Holds } from './holds.ts';
 
-/**
- * A verb that is being performed: what ends it before its outcome is known, and whether it may still write
- * and send.
- */
+/** A verb being performed: what ends it early, and whether it may still write and send. */
 export class UnderWay {
-  /**
-   * Aborts the verb's waits. For a verb that changes something, leaving aborts it only after a grace time.
-   */
+  /** Aborts the verb's waits; when the operator leaves a change, only after a grace time. */
   readonly signal: AbortSignal;
   readonly #kind: AnyActivity['kind'];
   readonly #leaving: AbortSignal;
@@ -62,10 +57,9 @@ export class UnderWay {
   }
 
   /**
-   * The result of `performing`, or `left` if the operator leaves first: at once for a verb that only reads,
-   * after `graceMs` for one that changes something, because its answer is worth the wait. A call cut off is
-   * in doubt, and the next resume asks the service. After a hold is lost there is no grace time, because the
-   * answer could not be recorded.
+   * The result of `performing`, or `left` if the operator leaves first: at once for a read, after `graceMs`
+   * for a change, whose answer is worth the wait. A call cut off is in doubt, and the next resume asks the
+   * service. After a hold is lost there is no grace time: the answer could not be recorded.
    */
   async unlessLeft<Value>(performing: Promise<Value>, graceMs: number): Promise<Value | 'left'> {
     const { lost } = this.#holds;
@@ -82,7 +76,6 @@ export class UnderWay {
 
 const ENDING = Symbol('ending');
 
-/** A wait in milliseconds that ends when disposed of. */
 class Timer implements Disposable {
   readonly over: Promise<void>;
   readonly #timer: NodeJS.Timeout;
@@ -100,12 +93,11 @@ class Timer implements Disposable {
 
 const LEFT = 'run.left';
 
-/** A verb that was left must not write or send any more: another process may hold the run. */
 function mustStay(left: AbortSignal): void {
   if (left.aborted) throw new LifeboatError(LEFT, 'the run was left while this step was under way');
 }
 
-/** The result for a verb that was left; rethrows anything else. */
+/** Rethrows unless the verb was left. */
 export function leftOrThrow(thrown: unknown): 'left' {
   if (thrown instanceof LifeboatError && thrown.code === LEFT) return 'left';
   throw thrown;

@@ -5,8 +5,8 @@ import type { Awaits, ForWorkers } from '../store/run-entries.ts';
 type Left = 'over' | Awaits | 'free';
 
 /**
- * Who is woken when a process is done with a run: the workers, for a run that is left to them and may go on;
- * and the run of the plan whose step it was, when that may have something to decide. Pure.
+ * Wakes the workers for a run that is left to them and may go on, and the run of the plan whose step it was
+ * when that may have something to decide. Pure.
  */
 export function wakesOf([started]: readonly Entry[], left: Left): readonly Wake[] {
   const { workers, plan } = fieldsOf(started?.body);

@@ -9,18 +9,17 @@ import { inputOf } from './run-log.ts';
 export interface WatchedRun {
   state(): RunState;
   subscribe(listener: () => void): () => void;
-  /** Stops watching. */
   stop(): void;
   /**
    * Resolves when the run has ended or watching stopped; rejects if the journal can no longer be read, or
-   * another machine wrote it (`run.diverged`).
+   * with `run.diverged` if another machine wrote it.
    */
   readonly over: Promise<'ended' | 'stopped'>;
 }
 
 /**
- * Watches a run without holding it. It shows the fold of the journal, of which it reads only new entries; the
- * progress within a step is known only to the process that drives the run.
+ * Watches a run without holding it, reading only new entries. Only the driving process knows the progress
+ * within a step.
  */
 export async function watchRun(
   journal: Pick<JournalReader, 'read' | 'follow'>,
@@ -69,7 +68,6 @@ export function progressOnRecord(entries: readonly Entry[]): Progress {
   return entries.reduce(progressAfter, { activity: undefined, paused: undefined });
 }
 
-/** What is under way, and what it waits for, after an entry. */
 function progressAfter(before: Progress, entry: Entry): Progress {
   const known = readRunEntry(entry);
   switch (known?.type) {
@@ -91,8 +89,8 @@ function progressAfter(before: Progress, entry: Entry): Progress {
 }
 
 /**
- * The entries of a run, without holding it: first the existing ones, then each group as it becomes durable.
- * Ends after the entry that ends the run, or with the signal. Keeps no process alive.
+ * The entries of a run, without holding it: the existing ones, then each group as it becomes durable. Ends
+ * after the run's last entry, or with the signal. Keeps no process alive.
  */
 export async function* followRun(
   journal: Pick<JournalReader, 'read' | 'follow'>,

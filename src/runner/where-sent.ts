@@ -5,10 +5,7 @@ import { fieldsOf, type JournalReader } from '../store/journal.ts';
 import { type Doubt, handedRun, readLedgerTail } from '../store/projections/pending-calls.ts';
 import { type Named, progressOfOpenRuns, servicesIn } from '../store/projections/runs.ts';
 
-/*
- * Records use an instance's name, whose meaning may change with the config. So the record of a call also
- * holds the address that it was sent to.
- */
+/* A name's instance may change with the config, so a call's record also holds the address it was sent to. */
 
 /** The address that a call in doubt was sent to; undefined if none is recorded. */
 async function whereSent(
@@ -25,7 +22,7 @@ async function whereSent(
   return typeof url === 'string' ? url : undefined;
 }
 
-/** The first of these calls that was sent to one of these instances while it had another name. */
+/** The first call that was sent to one of these instances under another name. */
 export async function underOtherName<Call extends Doubt>(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   calls: readonly Call[],
@@ -45,10 +42,7 @@ export async function underOtherName<Call extends Doubt>(
   return undefined;
 }
 
-/**
- * Refuses to ask the instance at `url` about a call that was sent to another one (`call.elsewhere`, exit 2):
- * it cannot show the outcome.
- */
+/** Rejects (`call.elsewhere`, exit 2) if the call was sent elsewhere: `url` cannot show its outcome. */
 export async function assertSamePlace(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   call: Pick<Doubt, 'instance' | 'intent' | 'verb'>,

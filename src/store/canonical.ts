@@ -5,15 +5,15 @@ import { Secret } from '../base/secret.ts';
 import type { Json, LeafFields } from './journal.ts';
 import { leafHash } from './log/merkle.ts';
 
-/** Measured on the text as stored. */
+/** Of the text as stored. */
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Recursive JSON writers fail at a few thousand levels; real entries need fewer than ten. */
 const MAX_BODY_DEPTH = 100;
 
 /**
- * The text of an entry's body that is hashed and stored: canonical JSON (RFC 8785) with everything beyond
- * printable ASCII escaped (`ascii`). Throws `journal.secret` for a body that holds a `Secret`,
- * `journal.too-large` over the limits, `journal.bad-entry` for values that JSON cannot express.
+ * The text of a body that is hashed and stored: canonical JSON (RFC 8785) with all but printable ASCII
+ * escaped (`ascii`). Throws `journal.secret` for a body with a `Secret`, `journal.too-large` over the limits,
+ * `journal.bad-entry` for values that JSON cannot express.
  */
 export function canonicalBody(body: Json, what: string): string {
   const canonical = canonicalText(body, what);
@@ -35,7 +35,7 @@ export function assertDepth(text: string, what: string): void {
   throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
 }
 
-/** Whether a text is exactly what `canonicalBody` makes of its JSON value. False for invalid JSON. */
+/** Whether `canonicalBody` would make exactly this text. False for invalid JSON. */
 export function isCanonical(text: string): boolean {
   if (!text.includes('\\') && ascii(text) === text) return endOfPlain(text, 0, 0) === text.length;
   try {
@@ -47,9 +47,8 @@ export function isCanonical(text: string): boolean {
 }
 
 /**
- * The end of the canonical JSON value that begins at `at`, in ASCII text without escapes; -1 if there is
- * none. By hand, because an audit does this a million times, and parsing and writing again takes five times
- * as long.
+ * The end of the canonical JSON value at `at`, in ASCII text without escapes; -1 if there is none. By hand,
+ * because an audit does this a million times, and parsing and writing again takes five times as long.
  */
 function endOfPlain(text: string, at: number, depth: number): number {
   switch (text.charCodeAt(at)) {
@@ -74,7 +73,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-/** The end of an array, or of an object whose names are in UTF-16 order; `close` is the closing bracket. */
+/** An array, or an object with names in UTF-16 order; `close` is the closing bracket. */
 function endOfGroup(text: string, start: number, depth: number, close: number): number {
   if (text.charCodeAt(start + 1) === close) return start + 2;
   let before: string | undefined;
@@ -105,7 +104,7 @@ function isOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x65 || code === 0x2b;
 }
 
-/** The parsed value; undefined for invalid JSON. */
+/** Undefined for invalid JSON. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text);
@@ -133,7 +132,7 @@ function canonicalText(body: Json, what: string): string {
 
 /**
  * A server may legally send `"\ud800"`, and a run must not fail on it. JSON.stringify escapes exactly the
- * lone surrogates, so they can be replaced in its text.
+ * lone surrogates, so replace them in its text.
  */
 function withoutLoneSurrogates(body: Json): string | undefined {
   try {
@@ -160,7 +159,7 @@ function holdsSecret(value: unknown, seen: Set<object>): boolean {
   return Object.values(value).some((inner) => holdsSecret(inner, seen));
 }
 
-/** The deepest nesting; brackets inside strings do not count. */
+/** Brackets inside strings do not count. */
 function depthOf(text: string): number {
   if (text.length <= 2 * MAX_BODY_DEPTH) return 0;
   let depth = 0;
@@ -193,32 +192,31 @@ function badEntry(what: string, cause: unknown): LifeboatError {
 }
 
 /**
- * The canonical text of an entry is the data of its leaf. A verifier can be written in any language: it is
- * the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, with every character above
- * U+007E, and U+007F, written as `\uXXXX` (lower-case hex, UTF-16 units). So it is one line of printable
- * ASCII, safe on a terminal, and can be verified without a JSON writer: an export holds these exact lines.
+ * The canonical text of an entry, the data of its leaf: the canonical JSON (RFC 8785) of the object `{at,
+ * body, by, seq, stream, type}`, with every character above U+007E, and U+007F, as `\uXXXX` (lower-case hex,
+ * UTF-16 units). One line of printable ASCII is safe on a terminal, and can be verified in any language and
+ * without a JSON writer: an export holds these exact lines.
  */
 export function leafText({ stream, seq, at, by, type, body }: LeafFields): string {
   const [a, b, c, d] = [quoted(at), quoted(by), quoted(stream), quoted(type)];
   return `{"at":${a},"body":${body},"by":${b},"seq":${seq},"stream":${c},"type":${d}}`;
 }
 
-/** A text as ASCII JSON. An audit writes four of them a million times, and nearly all need no escape. */
+/** As ASCII JSON. An audit writes four of them a million times, and nearly all need no escape. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : ascii(JSON.stringify(text));
 }
 
-/** Printable ASCII without the quotation mark and the backslash. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/u;
 
-/** The RFC 6962 leaf hash of an entry, 64 lower-case hex digits. */
+/** RFC 6962 leaf hash, 64 lower-case hex digits. */
 export function hashOf(fields: LeafFields): string {
   return leafHash(leafText(fields)).toString('hex');
 }
 
-/** JSON text with everything beyond printable ASCII escaped; its value stays the same. */
+/** Escapes all but printable ASCII; the JSON value stays the same. */
 export function ascii(json: string): string {
-  // Nearly every text is ASCII already, and a test is much cheaper than a replacement that finds nothing.
+  // Nearly every text is ASCII, and a test is much cheaper than a replacement that finds nothing.
   if (!BEYOND.test(json)) return json;
   return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

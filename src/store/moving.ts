@@ -10,23 +10,22 @@ import type { Signer } from './log/signer.ts';
 import { entryOf } from './new-entry.ts';
 
 /*
- * Moves all entries of a store into another one unchanged: the leaves are the same, so every earlier
- * checkpoint and anchor still fits. The log continues in the target with `store.arrived`; the source ends
- * with `store.moved`, after which no engine appends (next-leaves.ts).
+ * Moves a store's entries into another one unchanged: the leaves are the same, so every earlier checkpoint
+ * and anchor still fits. The target's log continues with `store.arrived`; the source ends with `store.moved`,
+ * after which no engine appends (next-leaves.ts).
  */
 
-/** The contents of the source store, as stored. */
 export interface MovedFrom {
   stored(from: number): AsyncIterable<StoredEntry>;
-  /** The signed heads larger than `above`, in order. */
+  /** Larger than `above`, in order. */
   heads(above: number): AsyncIterable<StoredHead>;
 }
 
-/** One transaction of the target: nothing remains if `layDown` rejects. */
+/** One transaction: nothing remains if `layDown` rejects. */
 export interface Landing {
-  /** What the target holds beforehand: nothing, or entries once moved away from it. */
+  /** Nothing, or entries once moved away from the target. */
   readonly tip: LogTip;
-  /** Stores leaves in order and folds them into the projections. */
+  /** In order; also folds them into the projections. */
   leaves(leaves: readonly StoredLeaf[], entries: readonly Entry[]): Promise<void> | void;
   heads(heads: readonly StoredHead[]): Promise<void> | void;
 }
@@ -35,16 +34,16 @@ export interface Arrival {
   readonly at: string;
   readonly by: string;
   readonly signer: Signer;
-  /** The body of the entry: where the store came from. */
+  /** Where the store came from. */
   readonly body: Json;
 }
 
 const PAGE = 1_000;
 
 /**
- * Writes the entries of a moved store into another one, and signs the target's first own head. Rejects with
- * `store.not-empty` if the target holds anything but the beginning of the same log that was moved away from
- * it, and with `journal.damaged` if the source's entries do not match its hashes and heads.
+ * Writes a moved store's entries into another one, and signs the target's first own head. Rejects with
+ * `store.not-empty` if the target holds anything but the beginning of the same log, once moved away from it,
+ * and with `journal.damaged` if the source's entries do not match its hashes and heads.
  */
 export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival): Promise<void> {
   assertEmpty(into.tip);
@@ -85,7 +84,7 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
   await into.heads([next.head]);
 }
 
-/** Recomputes the root of the first `size` entries, hex, by reading all of them. */
+/** Recomputed from all entries; hex. */
 export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: number): Promise<string> {
   let frontier: LogTip['frontier'] = { size: 0, peaks: [] };
   for await (const stored of entries) {

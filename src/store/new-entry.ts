@@ -7,15 +7,12 @@ const STREAM =
   /^(?:(?:run|plan|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|keys\/holders|workers\/limits|workers\/schedules|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
-/**
- * Whether a name is valid for a stream: `run/`, `plan/` or `instance/`, then 1 to 100 letters, digits, dots,
- * dashes, underscores; or `notify/outbox`, `keys/holders` or `store/log`.
- */
+/** `run/`, `plan/` or `instance/`, then 1 to 100 letters, digits and `.-_`; or a fixed name. */
 export function isStreamName(name: string): name is StreamName {
   return STREAM.test(name);
 }
 
-/** Throws `journal.bad-entry` for a stream name that cannot be stored. */
+/** Throws `journal.bad-entry`. */
 export function checkStreamName(name: string): void {
   if (isStreamName(name)) return;
   throw new LifeboatError(
@@ -27,16 +24,14 @@ export function checkStreamName(name: string): void {
   );
 }
 
-/** A fully checked entry; its body is the text that will be stored. */
+/** `body` is the text that will be stored. */
 export interface PreparedEntry {
   readonly stream: StreamName;
   readonly type: string;
   readonly body: string;
 }
 
-/**
- * Checks an entry before a transaction begins. Throws the errors that `Journal.append` lists for bad entries.
- */
+/** Throws the errors that `Journal.append` lists for bad entries. */
 export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   checkStreamName(stream);
   if (!TYPE.test(type)) {
@@ -45,12 +40,12 @@ export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   return { stream, type, body: canonicalBody(body, `entry ${type} of ${stream}`) };
 }
 
-/** The name of the operator as stored: well-formed, at most 200 characters. */
+/** Well-formed, at most 200 characters. */
 export function storableName(by: string): string {
   return by.toWellFormed().slice(0, 200).toWellFormed();
 }
 
-/** The entry of a stored row. Throws `journal.damaged` if its hash does not match or it is unreadable. */
+/** Throws `journal.damaged` if the hash does not match or the row is unreadable. */
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
     throw damaged(stored, 'was changed: its content does not match its hash');

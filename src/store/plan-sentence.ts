@@ -2,7 +2,7 @@ import { counted } from '../base/format.ts';
 import { type Entry, fieldsOf } from './journal.ts';
 import type { PlanChild } from './run-entries.ts';
 
-/** What is said of an event of a plan's run, without a full stop, and whether it needs attention. */
+/** An event of a plan's run, without a full stop. */
 export interface PlanWords {
   readonly text: string;
   readonly tone: 'plain' | 'dim' | 'good' | 'warn' | 'bad';
@@ -10,15 +10,12 @@ export interface PlanWords {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * An event of a plan's run in words; undefined for any other event. The state of the plan says less: it has
- * the same title while its groups run. Pure.
- */
+/** Undefined for any other event. The plan's state says less: one title while its groups run. Pure. */
 export function planEventWords(type: string, event: Fields): PlanWords | undefined {
   return Object.hasOwn(WORDS, type) ? WORDS[type]?.(event) : undefined;
 }
 
-/** What a person decided about a plan that another process drives; undefined for any other entry. Pure. */
+/** A person's decision about a plan that another process drives; undefined for any other entry. Pure. */
 export function planWishWords({ type, body }: Pick<Entry, 'type' | 'body'>): PlanWords | undefined {
   const { label, wish, why } = fieldsOf(body);
   if (type === 'plan.wish') return plain(`asks the process that drives the plan: ${text(label)}`);
@@ -26,7 +23,6 @@ export function planWishWords({ type, body }: Pick<Entry, 'type' | 'body'>): Pla
   return undefined;
 }
 
-/** Which step of a plan's run a run is, in words. */
 export function childWords({ run, group, lane, step, attempt }: PlanChild): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : '';
   return `step ${lane === '-' ? `${group}/${step}` : `${group}/${lane}/${step}`} of the plan's run ${run}${again}`;
@@ -80,7 +76,7 @@ const WORDS: Readonly<Record<string, (event: Fields) => PlanWords>> = {
     plain(`the source counts as ${source === 'up' ? 'reachable' : 'lost'}`),
 };
 
-/** `data/orders/recover`, as far as an event names it. */
+/** `data/orders/recover`, as far as known. */
 function place({ group, lane, step }: Fields): string {
   return [group, lane, step]
     .filter((one) => one !== undefined)

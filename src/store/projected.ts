@@ -12,7 +12,6 @@ import type { FoldedRow, Projection } from './projections/projection.ts';
 import { runs } from './projections/runs.ts';
 import { signers } from './projections/signers.ts';
 
-/** Every projection that a store keeps. */
 export const PROJECTIONS: readonly Projection[] = [
   runs,
   followUps,
@@ -25,14 +24,14 @@ export const PROJECTIONS: readonly Projection[] = [
   signers,
 ];
 
-/** A projection row that an append may change, with the relevant entries in order. */
+/** With the relevant entries in order. */
 export interface Touched {
   readonly projection: Projection;
   readonly key: string;
   readonly entries: readonly Entry[];
 }
 
-/** The rows that these entries may change, each once: an engine reads, folds and writes them back. */
+/** Each row once: an engine reads, folds and writes them back. */
 export function touchedBy(projections: readonly Projection[], entries: readonly Entry[]): readonly Touched[] {
   return projections.flatMap((projection) => {
     const byKey = new Map<string, Entry[]>();
@@ -42,7 +41,7 @@ export function touchedBy(projections: readonly Projection[], entries: readonly 
   });
 }
 
-/** The row after its entries; undefined if it is to be removed. */
+/** Undefined if the row is to be removed. */
 export function foldTouched(
   { projection, key, entries }: Touched,
   row: FoldedRow | undefined,
@@ -57,14 +56,13 @@ export function projectionOf(projections: readonly Projection[], name: string): 
   return projection;
 }
 
-/** A projection folded in memory. */
 export interface Fold {
   take(entry: Entry): void;
-  /** All rows, unordered. */
+  /** Unordered. */
   rows(): readonly ProjectedRow[];
 }
 
-/** Folds a projection from the first entry: to rebuild it, or for a reader of another version. */
+/** From the first entry: to rebuild, or for a reader of another version. */
 export function createFold(projection: Projection): Fold {
   const rows = new Map<string, FoldedRow>();
   return {
@@ -95,12 +93,11 @@ export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}):
   return (order === 'ascending' ? found : found.reverse()).slice(0, limit);
 }
 
-/** As databases order text: by the bytes of UTF-8. */
+/** By the bytes of UTF-8, as databases order text. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** A row that does not match its entries. */
 export interface ProjectionDifference {
   readonly projection: string;
   readonly key: string;
@@ -109,8 +106,8 @@ export interface ProjectionDifference {
 }
 
 /**
- * Folds all entries of a store again and compares the result with the kept rows. Rejects with
- * `journal.damaged` for an unreadable entry. Takes as long as reading every entry.
+ * Folds all entries again and compares with the kept rows. Rejects with `journal.damaged` for an unreadable
+ * entry. Takes as long as reading every entry.
  */
 export async function compareProjections(
   source: Pick<JournalReader, 'log' | 'rows'>,

@@ -3,8 +3,8 @@ import type { Entry, Wake } from './journal.ts';
 /* What both engines share: reading rows page by page, following new entries, and telling of wake-ups. */
 
 /**
- * Rows ordered by a number, page by page: `ask` returns those from a number, at most `most`, and `after`
- * gives the number where the next page begins. A page that is not full is the last.
+ * Rows ordered by a number: `ask` returns those from a number, and `after` the number where the next page
+ * begins. A page of fewer than `most` rows is the last.
  */
 export async function* inPages<Row>(
   from: number,
@@ -21,35 +21,35 @@ export async function* inPages<Row>(
   }
 }
 
-/** The maximum number of entries per group for a follower. */
+/** Entries per group, at most. */
 const GROUP = 500;
 
 export interface Followers {
   follow(from: number, signal: AbortSignal): AsyncGenerator<readonly Entry[]>;
-  /** This process appended these, in leaf order; without entries: read the store. */
+  /** Appended by this process, in leaf order; without entries: read the store. */
   tell(entries?: readonly Entry[]): void;
-  /** The journal closes: ends every follower. */
+  /** The journal closes: ends all followers. */
   end(): void;
 }
 
 export interface FollowOptions {
-  /** Reads entries from a leaf. Returns none while the store cannot be reached, so that followers wait. */
+  /** From a leaf. None while the store cannot be reached, so that followers wait. */
   readonly look: (from: number, most: number) => Promise<readonly Entry[]>;
-  /** How often to read regardless of notifications, in milliseconds. */
+  /** How often to read regardless of notifications. Milliseconds. */
   readonly every: number;
   /** Lets the store call back after others append; called before each read. */
   readonly listen?: (wake: () => void) => void;
 }
 
-/** A follower gets this process's appends directly, and is woken to read the store. */
+/** Gets this process's appends directly, and is woken to read the store. */
 interface Follower {
   own: readonly Entry[];
   wake: () => void;
 }
 
 /**
- * Tells followers of new entries by leaf number, so that none is missed: those of this process at once, those
- * of others when the store notifies or is read. Its timers keep no process alive.
+ * Follows by leaf number, so that no entry is missed: those of this process at once, others when the store
+ * notifies or is read. Its timers keep no process alive.
  */
 export function createFollowers({ look, every, listen }: FollowOptions): Followers {
   const followers = new Set<Follower>();
@@ -58,7 +58,6 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
     for (const { wake } of followers) wake();
   };
 
-  /** Resolves when there may be new entries. */
   const change = (follower: Follower, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const go = () => {
@@ -87,7 +86,7 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
             continue;
           }
           listen?.(wakeAll);
-          // Started before the read, so that a commit during it wakes this follower too.
+          // Before the read, so that a commit during it wakes this follower too.
           const changed = change(follower, signal);
           looking ??= look(next, GROUP);
           looking.catch(() => undefined);
@@ -116,7 +115,7 @@ export function createFollowers({ look, every, listen }: FollowOptions): Followe
   };
 }
 
-/** Tells listeners in this process of the wake-ups of appends that are durable. */
+/** In this process, once the append is durable. */
 export function createWakes() {
   const listeners = new Set<(wakes: readonly Wake[]) => void>();
   return {
@@ -124,7 +123,7 @@ export function createWakes() {
       if (wakes.length > 0) for (const listener of listeners) listener(wakes);
     },
     onWake(listener: (wakes: readonly Wake[]) => void): () => void {
-      // A function of its own for each call, so that ending one ends no other.
+      // A new function for each call, so that ending one ends no other.
       const mine = (wakes: readonly Wake[]) => listener(wakes);
       listeners.add(mine);
       return () => void listeners.delete(mine);

@@ -6,7 +6,7 @@ import { RECEIPT_KEY_ENDORSED, RECEIPT_MADE, ReceiptKeyEndorsed, ReceiptMade } f
 import { EVALUATED, evaluationSentence } from './projections/evaluations.ts';
 import type { Sentence } from './sentence.ts';
 
-/** A restored table compared with the expected one. Digests: MD5 over all rows in key order. */
+/** With the expected one. Digests: MD5 over all rows in key order. */
 const ComparedTable = z.object({
   name: z.string(),
   rows: z.int().nonnegative(),
@@ -17,8 +17,8 @@ const ComparedTable = z.object({
 export type ComparedTable = z.infer<typeof ComparedTable>;
 
 /**
- * The body of `drill.compared`, an entry in the ledger of the instance: what a drill saw by querying the
- * databases, not the run, after a run. Readers tolerate unknown fields.
+ * The body of `drill.compared`, in the instance's ledger: what a drill, not the run, saw in the databases
+ * after a run. Readers tolerate unknown fields.
  */
 export const Compared = z.object({
   run: z.string(),
@@ -31,8 +31,8 @@ export const Compared = z.object({
 export const COMPARED = 'drill.compared';
 
 /**
- * A recovery fact in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups
- * (bodies in machines/parts). Undefined for any other type, and for an unreadable body.
+ * Of a recovery fact in a ledger: a card, what was recovered, follow-ups (bodies in machines/parts).
+ * Undefined for any other type, and for an unreadable body.
  */
 export function recoverySentence(type: string, body: Json): Sentence | undefined {
   return FACTS[type]?.(body);
@@ -102,7 +102,6 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
 
 const RESULTS = { PASSED: 'good', WARNED: 'warn', FAILED: 'bad' } as const;
 
-/** How a follow-up was completed. */
 const WAYS: Readonly<Record<string, string>> = {
   platform: 'by the platform',
   cf: 'by cf',
@@ -110,7 +109,7 @@ const WAYS: Readonly<Record<string, string>> = {
   run: 'by a run',
 };
 
-/** The first 12 hex digits of the SHA-256 of the key in a note, as `receipt.made` names it. */
+/** The first 12 hex digits of the SHA-256 of a note's key, as `receipt.made` names it. */
 function derHash(note: string): string {
   const [, base64 = ''] = /-----BEGIN PUBLIC KEY-----([^-]+)-----END/u.exec(note) ?? [];
   return hash('sha256', Buffer.from(base64, 'base64')).slice(0, 12);
@@ -123,7 +122,7 @@ function reader<Body>(schema: z.ZodType<Body>, say: (body: Body) => Sentence) {
   };
 }
 
-/** A word after the text that leads to it; empty without a word. */
+/** Empty without a word. */
 function after(lead: string, word: string | number | undefined): string {
   return word === undefined ? '' : `${lead}${word}`;
 }

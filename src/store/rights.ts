@@ -1,7 +1,7 @@
 /**
- * What the user of a connection may do to the tables of a team's store: `reader` cannot append; `member`
- * reads and appends; `owner` can also change the schema, and so switch off what keeps recorded rows as they
- * are; `superuser` can do that and everything else on the server.
+ * What a connection's user may do to a team's store: `reader` cannot append; `member` reads and appends;
+ * `owner` can also change the schema, and so switch off what protects recorded rows; `superuser` can do that
+ * and everything else on the server.
  */
 export const STORE_RIGHTS = ['reader', 'member', 'owner', 'superuser'] as const;
 export type StoreRights = (typeof STORE_RIGHTS)[number];
@@ -9,7 +9,7 @@ export type StoreRights = (typeof STORE_RIGHTS)[number];
 const MEMBER_ONLY =
   'work each day as a user that has lifeboat_member and nothing else, and as this one only for `lifeboat store migrate`';
 
-/** What is wrong with the daily work of such a user, and what to do. */
+/** For daily work as such a user. */
 export const RIGHTS_WORDS: Readonly<
   Record<StoreRights, { readonly found: string; readonly hint: string } | undefined>
 > = {

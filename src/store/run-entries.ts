@@ -3,14 +3,14 @@ import { Closure, FollowUp } from '../../machines/parts/follow-up.ts';
 import { lazily } from '../base/lazily.ts';
 import { type Entry, fieldsOf, type NewEntry } from './journal.ts';
 
-/** Which step of a plan's run a run is. */
+/** The step of a plan's run. */
 export const PlanChild = () =>
   z.object({
-    /** The run of the plan. */
+    /** Of the plan. */
     run: z.string(),
     group: z.string(),
     step: z.string(),
-    /** The instance, or `-` in a group without any. */
+    /** `-` in a group without instances. */
     lane: z.string(),
     /** From 1. */
     attempt: z.number(),
@@ -18,48 +18,41 @@ export const PlanChild = () =>
 export type PlanChild = z.infer<ReturnType<typeof PlanChild>>;
 
 /**
- * That a run is left to the workers, and what a person has answered in advance: whether the recommended
- * answer is given to every question that has one, and the names that confirm destructive steps.
+ * For a run that is left to the workers, answers given in advance: `yes` gives the recommended answer to
+ * every question that has one; `confirm` names what destructive steps may confirm.
  */
 export const ForWorkers = () => z.object({ yes: z.boolean(), confirm: z.array(z.string()) });
 export type ForWorkers = z.infer<ReturnType<typeof ForWorkers>>;
 
-/**
- * What a run waits for that its process has left: a person, or credentials that the service accepts. Any
- * process may go on with a run that waits for neither.
- */
+/** What a run waits for that no process has. One that waits for neither may be continued by any process. */
 const Awaits = () => z.enum(['person', 'credentials']);
 export type Awaits = z.infer<ReturnType<typeof Awaits>>;
 
-/**
- * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate unknown types and fields:
- * a newer version may have written them.
- */
+/** The entries of `run/<id>`, by type. Readers must tolerate unknown types and fields of newer versions. */
 const RUN_ENTRIES = {
   'run.started': lazily(() =>
     z.object({
       runbook: z.string(),
       version: z.string(),
       instance: z.string(),
-      /** The instance that a recovery goes into, if it is another one. */
+      /** If it is another instance. */
       target: z.string().optional(),
       input: z.json(),
       mode: z.enum(['LIVE', 'REHEARSAL']),
-      /** The run's objectives, from the config when it began. */
+      /** From the config when the run began. */
       objectives: z
         .object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() })
         .optional(),
-      /** The addresses of the instances and their revision of the interface, from the config at that time. */
+      /** With the revision of the interface, from the config at that time. */
       services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
       tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
       operator: z.string(),
-      /** Undefined in records of earlier versions, as `approvals` is. */
+      /** Undefined, as `approvals` is, in records of earlier versions. */
       who: Who().optional(),
       approvals: ApprovalPolicy().optional(),
       clock: ClockMark().optional(),
-      /** The step of a plan's run that it is. */
       plan: PlanChild().optional(),
-      /** Missing for a run that the process which begins it drives. */
+      /** Missing if the beginning process drives the run. */
       workers: ForWorkers().optional(),
     }),
   ),
@@ -68,14 +61,14 @@ const RUN_ENTRIES = {
       by: z.string().optional(),
       pid: z.int(),
       clock: ClockMark().optional(),
-      /** Keys, by fingerprint, that the run needs and this key store lacked: entered now, or done without. */
+      /** Fingerprints that the run needs and this key store lacked: entered now, or done without. */
       keys: z.partialRecord(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
-      /** Only if it differs from the record so far. */
+      /** If different from the record so far. */
       who: Who().optional(),
       approvals: ApprovalPolicy().optional(),
     }),
   ),
-  /** The event that moved the machine; `to` is the path of the next state, `title` its name for people. */
+  /** Moved the machine; `to` is the path of the next state, `title` its name for people. */
   event: lazily(() =>
     z.object({
       event: z.object({ type: z.string() }).catchall(z.json()),
@@ -84,8 +77,7 @@ const RUN_ENTRIES = {
     }),
   ),
   /**
-   * `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb, `begunAt`
-   * when its process took it up.
+   * `activity` is the invoke id, `verb` its source, `key` a `once` verb's intent id, `begunAt` the take-up.
    */
   'activity.begun': lazily(() =>
     z.object({
@@ -109,10 +101,7 @@ const RUN_ENTRIES = {
     z.object({
       intent: z.string(),
       verb: z.string(),
-      /**
-       * By the clock of the process that armed it, which may not be the one that stamps entries;
-       * `firstArmedAt` if it was sent again. RFC 3339.
-       */
+      /** RFC 3339, by the arming process's clock, not always the journal's; `firstArmedAt` if sent again. */
       armedAt: z.string().optional(),
       firstArmedAt: z.string().optional(),
     }),
@@ -126,13 +115,13 @@ const RUN_ENTRIES = {
       output: z.json().optional(),
       /** The answer was a refusal; with `unknown`, the service shows evidence against it. */
       refused: z.literal(true).optional(),
-      /** When the answer was lost, or the refusal came, by the sender's clock. RFC 3339. */
+      /** Of the answer or the refusal, by the sender's clock. RFC 3339. */
       lostAt: z.string().optional(),
-      /** The call was rejected unread: it may be armed once more after this many milliseconds. */
+      /** Rejected unread: the call may be armed once more after this many milliseconds. */
       againMs: z.number().optional(),
     }),
   ),
-  /** What the service showed after a lost answer. */
+  /** After a lost answer. */
   'intent.judged': lazily(() =>
     z.object({
       intent: z.string(),
@@ -143,7 +132,7 @@ const RUN_ENTRIES = {
       failure: WrittenFailure().optional(),
     }),
   ),
-  /** The operator's decision, in one transaction with the event it became. */
+  /** The operator's, in one transaction with the event that it became. */
   answer: lazily(() =>
     z.object({
       event: z.string(),
@@ -151,10 +140,10 @@ const RUN_ENTRIES = {
       reason: z.string().optional(),
     }),
   ),
-  /** What a second person must approve before the run continues. The text is signed byte for byte. */
+  /** A second person must approve it before the run continues. The text is signed byte for byte. */
   'approval.asked': lazily(() =>
     z.object({
-      /** The first 16 hex digits of the SHA-256 of the text. */
+      /** The first 16 hex digits of the text's SHA-256. */
       challenge: z.string(),
       text: z.string(),
       target: z.string(),
@@ -166,29 +155,27 @@ const RUN_ENTRIES = {
       expiresAt: z.string(),
     }),
   ),
-  /** A signature over the challenge that verified against the allowed signers at that moment. */
+  /** The signature over the challenge verified against the allowed signers at that moment. */
   'approval.given': lazily(() =>
     z.object({
       challenge: z.string(),
-      /** The principal, as named in the allowed-signers file. */
+      /** As named in the allowed-signers file. */
       approver: z.string(),
-      /** Fingerprint of the approver's public key as `ssh-keygen -l` prints it: `SHA256:...`. */
+      /** `SHA256:...`, as `ssh-keygen -l` prints it. */
       key: z.string(),
       publicKey: z.string(),
       /** Armored, as `ssh-keygen -Y sign` writes it. */
       signature: z.string(),
       method: z.enum(['ssh', 'lifeboat']),
-      /** SHA-256, hex, of the allowed-signers file. */
+      /** SHA-256, hex. */
       allowedSigners: z.string(),
-      /**
-       * The line of that file that allowed the key: with it the signature can be verified without the file.
-       */
+      /** The line that allowed the key: the signature can be verified with it, without the file. */
       allowedBy: z.string().optional(),
-      /** RFC 3339: the moment used to check the expiry of request and key, if not by this machine's clock. */
+      /** RFC 3339: the moment for the expiry of request and key, if not by this machine's clock. */
       moment: z.string().optional(),
     }),
   ),
-  /** The approval, or the request for it, was withdrawn by `approver`. */
+  /** By `approver`: the approval, or the request for it. */
   'approval.withdrawn': lazily(() =>
     z.object({ challenge: z.string(), approver: z.string(), reason: z.string() }),
   ),
@@ -208,24 +195,22 @@ const RUN_ENTRIES = {
     z.object({
       lines: z.int(),
       bytes: z.int(),
-      /** SHA-256 of the file's first `bytes` bytes, hex. */
+      /** Of the first `bytes` bytes, hex. */
       sha256: z.string(),
-      /** Why it ends early, if it could not be written. */
+      /** Why it could not be written to the end. */
       problem: z.string().optional(),
     }),
   ),
-  /** The transcript of the requests so far is on another machine: `host`, if recorded. */
+  /** On another machine so far: `host`, if recorded. */
   'transcript.elsewhere': lazily(() => z.object({ host: z.string().optional() })),
-  /** A task took longer than expected. Written once for each limit that it passed. */
+  /** A task took longer than expected; once for each limit that it passed. */
   'activity.overdue': lazily(() =>
     z.object({
       activity: z.string(),
       verb: z.string(),
       seconds: z.number(),
       limitSeconds: z.number(),
-      /**
-       * The limit comes from the instance's own finished tasks, otherwise the objective, otherwise a default.
-       */
+      /** From the instance's own finished tasks, otherwise the objective, otherwise a default. */
       basis: z.enum(['history', 'objective', 'default']),
       detail: z.string().optional(),
     }),
@@ -239,16 +224,15 @@ const RUN_ENTRIES = {
   'run.detached': lazily(() => z.object({ why: z.string(), awaits: Awaits().optional() })),
   /**
    * This machine's wall clock differs from the time that passed, ahead or (below zero) behind. `unmoved`: the
-   * clock that stamps entries did not move with it.
+   * clock that stamps entries did not move.
    */
   'clock.moved': lazily(() => z.object({ seconds: z.number(), entries: z.literal('unmoved').optional() })),
   'run.closed': lazily(() =>
     z.object({
       outcome: z.string(),
-      /** The outcome in words. */
       title: z.string().optional(),
       proven: z.boolean(),
-      /** The service has said that it is simulated. */
+      /** The service said so. */
       simulated: z.literal(true).optional(),
       summary: z.array(
         z.object({
@@ -259,7 +243,7 @@ const RUN_ENTRIES = {
         }),
       ),
       deviations: z.array(z.object({ step: z.string(), reason: z.string() })),
-      /** All follow-ups of the run, closed ones too. */
+      /** Closed ones too. */
       followUps: z.array(WrittenFollowUp()).optional(),
       failure: WrittenFailure().optional(),
     }),
@@ -270,20 +254,17 @@ const RUN_ENTRIES = {
 export type RunEntryType = keyof typeof RUN_ENTRIES;
 export type RunEntryBody<T extends RunEntryType> = z.output<ReturnType<(typeof RUN_ENTRIES)[T]>>;
 
-/** An entry of a known type whose body matches its schema. */
 export type RunEntry = {
   [T in RunEntryType]: { readonly type: T; readonly body: RunEntryBody<T> };
 }[RunEntryType];
 
-/**
- * Creates an entry of a run. A body that does not match its schema throws a ZodError, a bug of the caller.
- */
+/** A body that does not match its schema throws a ZodError, a bug of the caller. */
 export function runEntry<T extends RunEntryType>(
   runId: string,
   type: T,
   body: z.input<ReturnType<(typeof RUN_ENTRIES)[T]>>,
 ): NewEntry {
-  // Parsing drops undefined and unknown fields, so the rest is JSON.
+  // Parsing drops undefined and unknown fields: the rest is JSON.
   return {
     stream: `run/${runId}`,
     type,
@@ -291,7 +272,7 @@ export function runEntry<T extends RunEntryType>(
   };
 }
 
-/** An entry, typed; `undefined` for a type or body that this version does not know. */
+/** Undefined for a type or body that this version does not know. */
 export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | undefined {
   if (!Object.hasOwn(RUN_ENTRIES, entry.type)) return undefined;
   const type = entry.type as RunEntryType;
@@ -299,24 +280,21 @@ export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | un
   return parsed.success ? ({ type, body: parsed.data } as RunEntry) : undefined;
 }
 
-/** Whether an entry ends its run; only the first such entry of a stream counts. */
+/** Only the first such entry of a stream counts. */
 export function isEnd({ type }: Pick<Entry, 'type'>): boolean {
   return ENDS.has(type);
 }
 
-/** Whether the product itself may write an entry of this type after the end of its run. */
+/** Whether the product may write such an entry after the run's end. */
 export function mayFollowEnd({ type }: Pick<Entry, 'type'>): boolean {
   return MAY_FOLLOW.has(type);
 }
 
 const ENDS: ReadonlySet<string> = new Set(['run.closed', 'run.abandoned']);
-/** Written without checking for the end: by a process that waited for the run, or to withdraw an approval. */
+/** Written without looking for the end: by a process that waited for the run, or to withdraw an approval. */
 const MAY_FOLLOW: ReadonlySet<string> = new Set(['run.resumed', 'approval.withdrawn']);
 
-/**
- * The limits in the first entry of a run: when its time begins (the incident, if stated), and the objectives.
- * Empty for an entry of another type.
- */
+/** From a run's first entry: `from` is the incident, if stated, or its begin. Empty for other entries. */
 export function promisedBy(started: Entry | undefined): {
   readonly from: string | undefined;
   readonly rtoSeconds?: number | undefined;
@@ -329,10 +307,7 @@ export function promisedBy(started: Entry | undefined): {
   return { from: typeof incidentAt === 'string' ? incidentAt : started.at, ...objectives };
 }
 
-/**
- * A failure as recorded. It has the shape of the machines' failures, but a schema of its own, so that old
- * journals stay readable when the machines change.
- */
+/** Like the machines' failures, with its own schema, so that old journals stay readable when those change. */
 const WrittenFailure = () =>
   z.object({
     code: z.string(),
@@ -341,10 +316,7 @@ const WrittenFailure = () =>
     evidence: z.record(z.string(), z.json()).default({}),
   });
 
-/**
- * A follow-up of a run and how it was closed, as written at the end of the run. Kinds and ways that this
- * version does not know are read too.
- */
+/** As written at the run's end. Unknown kinds and ways are read too. */
 export const WrittenFollowUp = () =>
   FollowUp()
     .omit({ commands: true, doable: true })
@@ -357,52 +329,51 @@ export type WrittenClosure = z.output<ReturnType<typeof WrittenClosure>>;
 const Verdict = () => z.enum(['landed', 'absent', 'ambiguous', 'nothing']);
 
 /**
- * How many seconds a machine's wall clock is ahead of its time since boot, which cannot be set. Comparable
- * only with a mark of the same `boot`, a fingerprint of the machine and its boot.
+ * Seconds that a wall clock is ahead of the time since boot, which cannot be set. Comparable only within one
+ * `boot`, a fingerprint of machine and boot.
  */
 const ClockMark = () => z.object({ boot: z.string(), leadSeconds: z.number() });
 
-/** Who drives a run or makes a call, according to the config, and according to the system. */
+/** By the config, and by the system. */
 export const Who = lazily(() =>
   z.object({
     name: z.string(),
     email: z.string().optional(),
-    /** From the system's data about the process, regardless of config and environment. */
+    /** The system's, whatever config and environment say. */
     login: z.string(),
-    /** Undefined if the system has none. */
+    /** If the system has one. */
     uid: z.int().optional(),
     host: z.string(),
-    /** SHA-256, hex, of the config file. */
+    /** SHA-256, hex. */
     config: z.string(),
   }),
 );
 export type Who = z.output<ReturnType<typeof Who>>;
 
-/** What needs a second person: nothing, what overwrites data, or everything irreversible. */
+/** Nothing, what overwrites data, or everything irreversible. */
 const ApprovalLevel = () => z.enum(['none', 'overwrites', 'destructive']);
 export type ApprovalLevel = z.output<ReturnType<typeof ApprovalLevel>>;
 
-/** The content of a file in digests, so that a later check can tell which lines were added and removed. */
+/** In digests, so that a later check can tell which lines were added and removed. */
 const KeptFile = () =>
   z.object({
-    /** SHA-256, hex; empty if the file could not be read. */
+    /** Hex; empty if the file could not be read. */
     sha256: z.string(),
-    /** Its lines without comments, each as the first 32 hex digits of its SHA-256. */
+    /** Without comments; the first 32 hex digits of each line's SHA-256. */
     lines: z.array(z.string()),
-    /** Why the file could not be read. */
     problem: z.string().optional(),
   });
 
-/** What a second person must approve, and who that can be, according to config and files. */
+/** What a second person must approve, and who that can be, by config and files. */
 export const ApprovalPolicy = () =>
   z.object({
     /** By instance name. */
     required: z.record(z.string(), ApprovalLevel()),
-    /** How long a request may be signed and used. Undefined, as are the files, if no approvals are set up. */
+    /** How long a request may be signed and used. Undefined, as the files, if no approvals are set up. */
     expiresSeconds: z.number().optional(),
     signers: KeptFile()
       .extend({
-        /** The principals of the first lines, with their keys (`SHA256:...`). */
+        /** Principals of the first lines, with keys (`SHA256:...`). */
         people: z.array(z.object({ names: z.string(), key: z.string() })),
       })
       .optional(),

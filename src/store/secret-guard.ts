@@ -4,20 +4,18 @@ import type { Secret } from '../base/secret.ts';
 import { spellingsOf } from '../base/spellings.ts';
 import { ascii } from './canonical.ts';
 
-/** Shorter secrets also occur in ordinary words, so they only count as a whole JSON string. */
+/** Shorter secrets also occur in ordinary words: they only count as a whole JSON string. */
 const SHORT = 8;
 
 export interface SecretGuard {
   add(secret: Secret): void;
-  /** Whether this text was added as a secret. */
+  /** Whether this secret was added. */
   knows(secret: Secret): boolean;
-  /**
-   * Throws `journal.secret` for JSON text with a secret in any form; the error names `what`, not the text.
-   */
+  /** Throws `journal.secret` for a secret in any form; the error names `what`, not the text. */
   check(jsonText: string, what: string): void;
 }
 
-/** Scans each entry before it is journalled: some microseconds per entry, however many secrets there are. */
+/** Some microseconds per entry, however many secrets there are. */
 export function createSecretGuard(): SecretGuard {
   const needles = new Needles();
   const known = new Set<string>();
@@ -40,7 +38,6 @@ export function createSecretGuard(): SecretGuard {
   };
 }
 
-/** A short secret is found only as a whole JSON string. */
 function formsOf(secret: string): readonly string[] {
   return secret !== '' && secret.length < SHORT ? [JSON.stringify(secret)] : spellingsOf(secret);
 }

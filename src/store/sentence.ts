@@ -10,8 +10,8 @@ import { type ApprovalPolicy, type RunEntry, type RunEntryBody, readRunEntry, Wh
 type Said = Pick<Entry, 'type' | 'body'> & { readonly stream?: string };
 
 /**
- * Returns a function from entry to sentence; pass the entries of a stream in order. Facts from earlier
- * entries about a call, such as its target, are included. Unknown types are shown with their fields.
+ * Pass the entries of a stream in order: facts of earlier ones about a call, such as its target, are
+ * included. Unknown types are shown with their fields.
  */
 export function entrySentences(): (entry: Said) => Sentence {
   const known = new Map<string | undefined, SaidBefore>();
@@ -122,7 +122,7 @@ const BASES = {
   default: 'is usual',
 } as const;
 
-/** The event and the state it led to: people see the title of the state, not the name of the event. */
+/** People see the title of the state, not the name of the event. */
 function eventSentence(
   { event, to, title }: Extract<RunEntry, { type: 'event' }>['body'],
   { calls }: SaidBefore,
@@ -151,13 +151,13 @@ function eventSentence(
   return { ...say(`failed to ${verbTo(verb, input)}${why}; next: ${next}`, 'bad'), next };
 }
 
-/** A request that never arrived is not over: the machine or a person decides whether to send it again. */
+/** A request that never arrived is not over: the machine or a person decides about sending it again. */
 function didWords(verb: string, input: unknown, output: unknown): string {
   const isLost = fieldsOf(output)['landed'] === false;
   return isLost ? `nothing came of the request to ${verbTo(verb, input)}` : verbDid(verb, input);
 }
 
-/** Facts about keys in the ledger of an instance (bodies in keys/epochs.ts), by entry type. */
+/** Keys in a ledger (bodies in key-epochs.ts), by entry type. */
 const LEDGER: Readonly<Record<string, Sentence>> = {
   'key.pending': { text: 'is stored and may be set', tone: 'plain' },
   'key.sent': { text: 'is being sent', tone: 'plain' },
@@ -195,7 +195,7 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   return say([type, texts.join(', ')].join(' ').trim());
 }
 
-/** Facts in a ledger about calls that no run asks about, or that an earlier version sent without a run. */
+/** In a ledger: calls that no run asks about, or that an earlier version sent without a run. */
 interface SingleCall {
   readonly verb?: string;
   readonly input?: unknown;
@@ -224,7 +224,7 @@ function singleSentence(type: string, fields: SingleCall): Sentence | undefined 
     : say(`the request to ${words} ended${because(failure)}`, 'bad');
 }
 
-/** One entry for a reader: every text is printable. */
+/** Every text is printable. */
 export interface AuditLine {
   readonly stream: string;
   readonly seq: number;
@@ -232,13 +232,13 @@ export interface AuditLine {
   readonly at: string;
   readonly by: string;
   readonly type: string;
-  /** One sentence without a full stop. */
+  /** A sentence without a full stop. */
   readonly text: string;
   /** The first 12 hex digits. */
   readonly hash: string;
 }
 
-/** Entries as lines for people: time, operator, what happened. Unknown types are shown with their fields. */
+/** Unknown types are shown with their fields. */
 export function auditShow(entries: readonly Entry[]): AuditLine[] {
   const say = entrySentences();
   return entries.map((entry) => ({
@@ -254,10 +254,7 @@ export function auditShow(entries: readonly Entry[]): AuditLine[] {
 
 type CallEntry = Extract<RunEntry, { type: 'activity.begun' | `intent.${string}` }>;
 
-/**
- * Describes one journal entry about a call, from `activity.begun` to its outcome. Only entries that need
- * attention get the tone of a warning; sending a call does not.
- */
+/** From `activity.begun` to the outcome. Only entries that need attention get the tone of a warning. */
 function callSentence(entry: CallEntry, before: SaidBefore): Sentence {
   const { verb } = entry.body;
   if (entry.type === 'activity.begun') return say(`began to ${verbTo(verb, entry.body.input)}`, 'dim');
@@ -299,7 +296,7 @@ function outcomeSentence(
     : say(`${request} was never sent${why}`, 'warn');
 }
 
-/** "Nothing came of it" is concluded from what the service shows, once no request can still be under way. */
+/** "Nothing came of it" is concluded from the service once no request can still be under way. */
 function judgedSentence(
   { verb, verdict, failure, output }: BodyOf<'intent.judged'>,
   request: string,
@@ -317,14 +314,13 @@ function madeWords(verb: string, output: unknown): string {
   return made === undefined ? '' : `: ${made}`;
 }
 
-/** Facts from earlier entries of a stream that later entries only refer to. */
+/** Facts of earlier entries that later ones only refer to. */
 interface SaidBefore {
-  /** The verb and input of each call, by intent or activity. */
+  /** By intent or activity. */
   readonly calls: Map<string, Call>;
-  /** The run's instance and its target, as far as they are known. */
   instance?: string | undefined;
   target?: string | undefined;
-  /** Instances reached through an older revision of the interface, whose paths differ. */
+  /** Reached through an older revision of the interface, whose paths differ. */
   older: ReadonlySet<string>;
 }
 
@@ -333,13 +329,13 @@ interface Call {
   readonly input: unknown;
 }
 
-/** The facts known before the first entry of a stream; a ledger's stream names its instance. */
+/** A ledger's stream names its instance. */
 function beginningOf(stream: string | undefined): SaidBefore {
   const [, instance] = /^instance\/(.+)$/u.exec(stream ?? '') ?? [];
   return { calls: new Map(), older: new Set(), instance };
 }
 
-/** Adds the facts of one more entry. The cost does not depend on the length of the stream. */
+/** The cost does not depend on the length of the stream. */
 function note(said: SaidBefore, { type, body }: Pick<Entry, 'type' | 'body'>): void {
   const fields = fieldsOf(body);
   if (type === 'run.started') {
@@ -365,11 +361,11 @@ function goesTo({ instance, target }: SaidBefore, input: unknown): string | unde
   return fieldsOf(input)['on'] === 'target' ? target : instance;
 }
 
-/** An entry as a printable sentence without a full stop; `tone` tells a renderer how to emphasise it. */
+/** Printable, without a full stop; `tone` tells a renderer how to emphasise it. */
 export interface Sentence {
   readonly text: string;
   readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
-  /** The title of the state that the entry led to; the text contains it too. */
+  /** The title of the state that the entry led to, which is in the text too. */
   readonly next?: string;
 }
 
@@ -377,17 +373,17 @@ function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
   return { text, tone };
 }
 
-/** `: why`, as the end of a sentence about a failure. */
+/** `: why`. */
 function because(failure: { readonly shortMessage: string } | undefined): string {
   return failure === undefined ? '' : `: ${failure.shortMessage}`;
 }
 
-/** `, because: why`, as the end of a sentence about a decision. */
+/** `, because: why`. */
 function reason(text: string | undefined): string {
   return text === undefined ? '' : `, because: ${text}`;
 }
 
-/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty for an entry without `who`. */
+/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty without `who`. */
 function whoWords(value: unknown): string {
   const { data: who } = Who().safeParse(value);
   if (who === undefined) return '';
@@ -395,7 +391,7 @@ function whoWords(value: unknown): string {
   return `, login ${who.login}${uid} on ${who.host}, config ${who.config.slice(0, 12)}`;
 }
 
-/** The approval policy as the rest of a sentence; empty if the entry has none. */
+/** The rest of a sentence; empty without a policy. */
 function policyWords(approvals: ApprovalPolicy | undefined): string {
   return approvals === undefined
     ? ''
@@ -416,7 +412,7 @@ export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string
   ];
 }
 
-/** The keys that the key store lacked when the run was resumed, as the rest of a sentence. */
+/** The rest of a sentence. */
 function keysWords(keys: RunEntryBody<'run.resumed'>['keys']): string {
   const { entered = [], without = [] } = keys ?? {};
   return [

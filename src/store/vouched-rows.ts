@@ -23,7 +23,7 @@ import type { FoldedRow, Projection } from './projections/projection.ts';
  * fits again, whatever is appended.
  */
 
-/** The name under which the notes are stored among the rows; no projection uses it. */
+/** Of the notes among the rows; no projection uses it. */
 export const VOUCHERS = '+vouchers';
 
 const SIGNED = 'lifeboat-rows';
@@ -45,22 +45,19 @@ export interface StoredRow {
   readonly value: string;
 }
 
-/** The claim that a note signs. */
+/** Signed by a note. */
 export interface RowsClaim extends RowSum {
   readonly origin: string;
   readonly projection: Pick<Projection, 'name' | 'version'>;
-  /** The rows are those that this many entries produce. */
+  /** How many entries produce these rows. */
   readonly size: number;
 }
 
-/** Whether rows of this group are signed. */
 export function isVouched({ vouched = [] }: Projection, group: string | undefined): boolean {
   return group !== undefined && vouched.includes(group);
 }
 
-/**
- * The sum after one row became another; undefined stands for no row. Rows of unsigned groups count as no row.
- */
+/** The sum after one row became another; undefined, and a row of an unsigned group, are no row. */
 export function summed(
   before: RowSum,
   projection: Projection,
@@ -81,15 +78,15 @@ export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSu
 }
 
 /**
- * Rows of the signed groups that were added up and found to be what was signed. Where rows only ever come
- * (`Projection.grows`), it need not be read again: a later sum covers what is known and what came since.
+ * Rows of the signed groups that were added up and are what was signed. If they only grow
+ * (`Projection.grows`), they need not be read again: a later sum covers them and what came since.
  */
 export class KnownRows {
   readonly #rows = new Map<string, StoredRow>();
   #sum = NO_ROWS;
   #newest = '';
 
-  /** The `sort` from which on rows may have come since. */
+  /** From this `sort` on, rows may have come since. */
   get newest(): string {
     return this.#newest;
   }
@@ -98,7 +95,7 @@ export class KnownRows {
     return this.#sum.count;
   }
 
-  /** Adds rows if the sum of all is that of the claim; otherwise false, and nothing is added. */
+  /** Adds rows if the sum of all is the claim's; otherwise returns false and adds nothing. */
   add(projection: Projection, rows: readonly StoredRow[], claim: RowSum): boolean {
     const fresh = rows.filter((row) => !isDeepStrictEqual(this.#rows.get(row.key), row));
     const sum = fresh.reduce((all, row) => summed(all, projection, this.#rows.get(row.key), row), this.#sum);
@@ -111,7 +108,7 @@ export class KnownRows {
     return true;
   }
 
-  /** All of them, or those with these keys, with their values read. */
+  /** All rows, or those with these keys. */
   read(keys?: readonly string[]): readonly ProjectedRow[] {
     const rows =
       keys === undefined ? [...this.#rows.values()] : keys.flatMap((key) => this.#rows.get(key) ?? []);
@@ -127,7 +124,7 @@ export function vouchFor(claim: RowsClaim, signer: Signer): string {
   return signer.note(textOfClaim(claim), SIGNED);
 }
 
-/** The claim of a note; undefined if none of these keys signed it, or there is no note. */
+/** Undefined if none of these keys signed the note. */
 export function vouchedIn(
   note: string | undefined,
   keys: readonly KeyObject[],
@@ -139,14 +136,14 @@ export function vouchedIn(
   return parseClaim(textOf(note) ?? '');
 }
 
-/** What a claim must be about: this log, with exactly this many entries. */
+/** This log, with exactly this many entries. */
 export interface Expected {
   readonly origin: string | undefined;
   readonly size: number;
   readonly projection: Projection;
 }
 
-/** Whether a claim is about these rows at this moment. */
+/** About these rows at this moment. */
 export function isAbout(
   claim: RowsClaim | undefined,
   { origin, size, projection }: Expected,
@@ -161,7 +158,7 @@ export function isAbout(
   );
 }
 
-/** Whether rows, all those of the signed groups, match the sum of a claim. */
+/** `rows` are all those of the signed groups. */
 export function fitsClaim(claim: RowSum, projection: Projection, rows: readonly StoredRow[]): boolean {
   return sameSum(claim, sumOf(projection, rows));
 }
@@ -170,7 +167,7 @@ export function sameSum(one: RowSum, other: RowSum): boolean {
   return one.count === other.count && one.sum === other.sum;
 }
 
-/** An audit's sentence about such a list. */
+/** For an audit. */
 export function rowsChanged({ name }: Projection): string {
   return `the list ${name}, which follows from the entries, was changed; what is asked of it is read from them`;
 }

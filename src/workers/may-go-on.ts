@@ -1,25 +1,19 @@
 import { msOf } from '../base/instant.ts';
 import type { RunProgress } from '../store/projections/runs.ts';
 
-/*
- * What the record says of a run that is left to the workers. All of it is pure, so that every worker, and
- * whoever shows them, decides alike.
- */
+/* What the record says of a run left to the workers. Pure, so that all workers and displays decide alike. */
 
-/** Whether a worker may go on with a run, as far as its record says. One that waits for a person may not. */
+/** Whether the record lets a worker go on with a run. One that waits for a person may not. */
 export function mayGoOn({ status, isForWorkers, awaits }: RunProgress): boolean {
   return status === 'open' && isForWorkers === true && awaits !== 'person';
 }
 
-/**
- * Whether nothing has been written to a run for so long that a wake-up of it may be lost. Its process may be
- * at work all the same: only its hold says that.
- */
+/** Nothing was written for so long that a wake-up may be lost. Only the run's hold tells if it is at work. */
 export function isQuiet({ lastAt }: RunProgress, nowMs: number, quietMs: number): boolean {
   return nowMs - msOf(lastAt) >= quietMs;
 }
 
-/** How many runs may be at work at once; undefined is any number. */
+/** How many runs may be at work at once; undefined: any number. */
 export interface Limits {
   /** On the instances of one service host. */
   readonly perHost?: number | undefined;
@@ -28,9 +22,8 @@ export interface Limits {
 }
 
 /**
- * Which limit keeps a run from beginning to work now; undefined if none does. What is at work is counted by
- * the record: the run of a process that died counts until another one has taken it up, since nobody knows
- * what it has left at the service.
+ * The limit that keeps a run from starting work now, if any. Counted by the record: the run of a dead process
+ * counts until another takes it up, since what it left at the service is unknown.
  */
 export function limitOn(
   open: readonly RunProgress[],

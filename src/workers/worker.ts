@@ -5,69 +5,61 @@ import { isQuiet, mayGoOn } from './may-go-on.ts';
 
 /** A run that this process drives for the team. */
 export interface Driven {
-  /** Resolves when this process is done with it; rejects with what broke it. */
+  /** Resolves when this process is done with it; rejects with the error that broke it. */
   readonly over: Promise<void>;
-  /** Resolves as soon as it only waits for a task or a time; it keeps its hold, and needs no place. */
+  /** Resolves once it only waits for a task or a time: it keeps its hold and needs no place. */
   readonly resting: Promise<void>;
   leave(why: string): Promise<void>;
 }
 
-/** A limit is reached, or the host of its instances has asked to be spared; nothing was taken. */
+/** A limit is reached, or the host of its instances asked to be spared; nothing was taken. */
 export interface HeldBack {
   /** Milliseconds until the run is looked at again. */
   readonly againMs: number;
-  /** For the log, where it is more than a limit of the config. */
+  /** For the log, unless it is only a limit of the config. */
   readonly why?: string;
 }
 
-/** What a worker acts with. */
 export interface WorkerPort {
   runOf(runId: string): Promise<RunProgress | undefined>;
   openRuns(): Promise<readonly RunProgress[]>;
   /**
-   * The ids of those of these runs, all of which wait for a person, for which something has happened since at
-   * most this many milliseconds before they were left; `openRuns` is asked only where a plan is among them.
+   * The ids of those of these runs, all waiting for a person, for which something has happened since at most
+   * this many milliseconds before they were left. Calls `openRuns` only if a plan is among them.
    */
   newsAmong(
     runs: readonly RunProgress[],
     openRuns: () => Promise<readonly RunProgress[]>,
     marginMs: number,
   ): Promise<ReadonlySet<string>>;
-  /** Why this worker may not take a run, in words; asked before it takes any hold. */
+  /** Why this worker may not take a run; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
-  /**
-   * Takes a run up and goes on with it, unless something holds it back. Rejects with `journal.held` if
-   * another process has it.
-   */
+  /** Takes up a run unless something holds it back. Rejects with `journal.held` if another process has it. */
   drive(run: RunProgress): Promise<Driven | HeldBack>;
   /** Whether a process has it. */
   isHeld(runId: string): Promise<boolean>;
   wake(runs: readonly string[]): Promise<void>;
   wakeAt(run: string, at: Date): Promise<void>;
-  /** The process can write nothing any more: it has to end, so that another one takes its place. */
+  /** The process can no longer write: it has to end, so that another takes its place. */
   end(why: LifeboatError): void;
-  /** Says a line about a run. */
   say(run: string, text: string): void;
   now(): number;
 }
 
 /**
- * Milliseconds until a run is looked at again that this worker may not take: soon at first, so that another
- * worker gets it, and then twice as long each time, up to the second figure.
+ * Milliseconds until a run that this worker may not take is looked at again: soon at first, so that another
+ * worker gets it, then doubled each time, up to the second figure.
  */
 const REFUSED_MS = [500, 15_000] as const;
 /** After an error, such as a service that cannot be reached when the run is taken up. */
 const BROKEN_MS = 30_000;
-/** A run of which nothing was written for this long may have lost its wake-up, or its process. */
+/** A run with no new entry for this long may have lost its wake-up or its process. */
 const QUIET_MS = 20_000;
-/** How often credentials are tried again that the service has refused. */
+/** How often credentials that the service refused are tried again. */
 const CREDENTIALS_MS = 300_000;
-/**
- * What was written just before a run was left may not have reached the process that left it: so it is looked
- * at once more.
- */
+/** Entries written just before a run was left may not have reached its process, so look at them once more. */
 const MARGIN_MS = 5_000;
-/** How many runs one worker holds that only wait. */
+/** How many waiting runs one worker holds. */
 const MAX_RESTING = 500;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -79,7 +71,7 @@ export class Worker {
   readonly #taking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
   readonly #said = new Map<string, string>();
-  /** How long the next look at a run is put off that was refused. Milliseconds. */
+  /** Milliseconds until the next look at a refused run. */
   readonly #refused = new Map<string, number>();
   #isDraining = false;
 
@@ -87,15 +79,11 @@ export class Worker {
     this.#port = port;
   }
 
-  /** The runs that it holds. */
   get holds(): readonly string[] {
     return [...this.#driven.keys()];
   }
 
-  /**
-   * Looks at a run and goes on with it if it may. Resolves when the run needs no place of this worker any
-   * more. Called twice, or for nothing, it changes nothing.
-   */
+  /** Goes on with a run if it may. Resolves when the run no longer needs a place here. Idempotent. */
   async look(runId: string): Promise<void> {
     if (this.#isDraining || this.#driven.has(runId) || this.#taking.has(runId)) return;
     this.#taking.add(runId);
@@ -112,7 +100,7 @@ export class Worker {
     }
   }
 
-  /** Wakes the runs that may go on and that nobody has: their wake-up was lost, or their process. */
+  /** Wakes the runs that may go on and that no process has: their wake-up was lost, or their process. */
   async sweep(): Promise<void> {
     const now = this.#port.now();
     const found: string[] = [];
@@ -131,10 +119,7 @@ export class Worker {
     if (found.length > 0) await this.#port.wake(found);
   }
 
-  /**
-   * Leaves everything, resumable: another worker goes on. Takes nothing any more. Resolves when all of it has
-   * been left.
-   */
+  /** Leaves every run resumable for another worker and takes no more. Resolves when all have been left. */
   async drain(why: string): Promise<void> {
     this.#isDraining = true;
     await Promise.all([...this.#driven.values()].map((driven) => driven.leave(why).catch(() => undefined)));
@@ -149,7 +134,7 @@ export class Worker {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
     if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
-    // Asked first, since taking a run up reads all of its record, and that of a large plan is large.
+    // First, since taking up a run reads its whole record, and that of a large plan is large.
     if (await this.#port.isHeld(runId)) return undefined;
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
@@ -177,14 +162,14 @@ export class Worker {
     }
   }
 
-  /** Never rejects: a run that rests is awaited by nobody. */
+  /** Never rejects: no caller awaits a resting run. */
   async #until(runId: string, driven: Driven): Promise<void> {
     try {
       await driven.over;
       const run = await this.#port.runOf(runId);
       if (run !== undefined) this.#port.say(runId, wordsOf(run));
       this.#driven.delete(runId);
-      // What came while it was held was not taken.
+      // News that came while it was held was not taken.
       if (run !== undefined && run.awaits === 'person' && (await this.#hasNews(run, 0)))
         await this.#port.wake([runId]);
     } catch (thrown) {
@@ -202,7 +187,7 @@ export class Worker {
 
   async #again(runId: string, ms: number): Promise<void> {
     if (this.#isDraining) return;
-    // Where the queue cannot be reached, a sweep finds the run.
+    // If the queue cannot be reached, a sweep finds the run.
     await this.#port.wakeAt(runId, dateAt(this.#port.now() + ms)).catch(() => undefined);
   }
 
@@ -213,15 +198,10 @@ export class Worker {
   }
 }
 
-/**
- * Another process has the run, or may have it, and goes on with it; a sweep finds the run if that one dies.
- */
+/** Another process has, or may have, the run and goes on with it; if that one dies, a sweep finds the run. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflict', 'run.over']);
 
-/**
- * After these a journal takes no entry any more for as long as it is open: what this process takes it would
- * keep from those that can write.
- */
+/** After these the journal takes no entry while it is open, so this process must take no run. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['journal.lost', 'journal.rolled-back']);
 
 function wordsOf({ status, isLeft, awaits, title }: RunProgress): string {

@@ -95,7 +95,7 @@ function currentDroplet(request: CfRequest): object {
   return presentDroplet(droplet, request.origin);
 }
 
-/** The credentials that the application's next process would get. */
+/** Those that the application's next process would get. */
 function environmentOf(request: CfRequest): object {
   const app = appOf(request);
   const services: unknown = JSON.parse(vcapServices(app, request.platform.bindings.all).reveal());

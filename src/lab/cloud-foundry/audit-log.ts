@@ -6,14 +6,14 @@ import { type CfRequest, oneOf, paged, queryOf } from './route.ts';
 
 interface AuditEvent {
   readonly guid: string;
-  /** `audit.service_binding.create` */
+  /** Such as `audit.service_binding.create`. */
   readonly type: string;
   readonly at: Date;
   readonly target: { readonly guid: string; readonly type: string; readonly name: string };
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Past events, oldest first, as the platform reports them as proof. They contain no secret. */
+/** Oldest first. No event has a secret. */
 export class AuditLog {
   readonly #now: () => Date;
   readonly #events: AuditEvent[] = [];
@@ -35,7 +35,7 @@ export class AuditLog {
   }
 }
 
-/** A page of what happened, filtered by `types`, `target_guids`, spaces, orgs and `created_ats`. */
+/** Filtered by `types`, `target_guids`, spaces, orgs and `created_ats`. */
 export function auditEvents(request: CfRequest): object {
   const query = queryOf(request.context, ['types', 'target_guids', 'space_guids', 'organization_guids']);
   const isInTime = timesOf(query);

@@ -1,9 +1,6 @@
 import type { z } from 'zod';
 
-/**
- * A refusal as Cloud Foundry words it (cloud_controller_ng, `errors/v2.yml`): a number and a title for
- * programs, a detail for people.
- */
+/** As in cloud_controller_ng, `errors/v2.yml`: a number and a title for programs, a detail for people. */
 export class CfError extends Error {
   readonly status: number;
   readonly code: number;
@@ -16,7 +13,7 @@ export class CfError extends Error {
     this.title = `CF-${title}`;
   }
 
-  /** `{code, title, detail}`, as it stands in answers and in failed jobs. */
+  /** As in answers and failed jobs. */
   toBody(): { readonly code: number; readonly title: string; readonly detail: string } {
     return { code: this.code, title: this.title, detail: this.message };
   }
@@ -26,7 +23,7 @@ export function unprocessable(detail: string): CfError {
   return new CfError(422, 10_008, 'UnprocessableEntity', detail);
 }
 
-/** `what` as the platform calls it: `App`, `Service credential binding`. */
+/** `App`, `Service credential binding`. */
 export function notFound(what: string): CfError {
   return new CfError(404, 10_010, 'ResourceNotFound', `${what} not found`);
 }
@@ -35,12 +32,12 @@ export function badQuery(detail: string): CfError {
   return new CfError(400, 10_005, 'BadQueryParameter', `The query parameter is invalid: ${detail}`);
 }
 
-/** The error of a job whose service broker failed. */
+/** The service broker failed. */
 export function brokerFailed(what: 'bind' | 'unbind', why: string): CfError {
   return new CfError(502, 10_009, 'UnableToPerform', `${what} could not be completed: ${why}`);
 }
 
-/** The value as the schema reads it. Throws 422 with every mistake in it, as the platform does. */
+/** Throws 422 with every mistake in the body, as the platform does. */
 export function parsedBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   // A body that is not JSON arrives as text.
   if (typeof body === 'string') {

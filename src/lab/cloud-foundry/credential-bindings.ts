@@ -23,13 +23,13 @@ export interface CredentialBinding {
   readonly instance: LabInstance;
   /** Undefined for a key. */
   readonly app: LabApp | undefined;
-  /** The parameters it was created with; they may be secret. */
+  /** They may be secret. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   updatedAt: Date;
   operation: BindingOperation;
-  /** The broker's result; the credentials are JSON. */
+  /** From the broker; the credentials are JSON. */
   made: { readonly id: string; readonly credentials: Secret } | undefined;
 }
 
@@ -45,15 +45,14 @@ export interface BindingParts {
   readonly jobs: Jobs;
   readonly audit: AuditLog;
   readonly now: () => Date;
-  /** How many bindings an application may have to one instance. */
+  /** Bindings of an application to one instance. */
   readonly maxBindings: number;
-  /** Whether unbinding from a lost instance succeeds. */
   readonly unbindLost: boolean;
 }
 
 /**
- * The bindings as the platform keeps them. The instance's own bindings create and drop the database user;
- * here a binding has a name, parameters, labels, and an operation that takes time and may fail.
+ * The bindings as the platform keeps them: with a name, parameters, labels, and an operation that takes time
+ * and may fail. The instance's own bindings create and drop the database user.
  */
 export class CredentialBindings {
   readonly #parts: BindingParts;
@@ -68,7 +67,7 @@ export class CredentialBindings {
     return [...this.#bindings.values()];
   }
 
-  /** Begins a binding. Throws 422 if it is not allowed. An earlier one that failed gives way. */
+  /** Throws 422 if it is not allowed. An earlier one that failed gives way. */
   create(
     wish: BindingWish,
     strategy: BindingStrategy = 'single',
@@ -89,7 +88,7 @@ export class CredentialBindings {
     return { binding, job };
   }
 
-  /** Begins its removal. Throws 422 while another operation on it is in progress. */
+  /** Throws 422 while another operation on the binding is in progress. */
   delete(binding: CredentialBinding): Job {
     const { now, audit, jobs } = this.#parts;
     if (binding.operation.state === 'initial' || binding.operation.state === 'in progress') {
@@ -171,14 +170,14 @@ function targetOf({ guid, type, name }: CredentialBinding) {
   return { guid, type: type === 'app' ? 'service_binding' : 'service_key', name: name ?? '' };
 }
 
-/** The request as an event describes it, never with its parameters. */
+/** For an event; never with the parameters. */
 function requestOf({ type, name, instance, app }: CredentialBinding) {
   const about = app === undefined ? {} : { app_guid: app.guid };
   return { request: { type, name, service_instance_guid: instance.guid, ...about } };
 }
 
 /**
- * Throws 422 for a binding that is not allowed, in the platform's words (cloud_controller_ng,
+ * Throws 422 in the platform's words (cloud_controller_ng,
  * `app/actions/service_credential_binding_app_create.rb` and `..._key_create.rb`). Without the strategy
  * `multiple` any bound application is "already bound"; with it, the limit decides (RFC 0040).
  */

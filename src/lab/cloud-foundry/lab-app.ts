@@ -13,22 +13,21 @@ import type { CredentialBinding } from './credential-bindings.ts';
 
 export interface LabAppFacts {
   readonly name: string;
-  /** The name of the instance that it came with. */
+  /** It came with this instance. */
   readonly instance: string;
   readonly work: 'api' | 'report';
 }
 
 export interface LabAppParts {
-  /** Starts a process of the application; rejects when the lab ends. */
+  /** Rejects when the lab ends. */
   readonly spawn: (app: LabApp, services: Secret) => Promise<AppProcess>;
-  /** The current VCAP_SERVICES. */
   readonly services: (app: LabApp) => Secret;
   readonly now: () => Date;
   readonly log: (line: string) => void;
   readonly closing: AbortSignal;
 }
 
-/** An application: one process while it is started, two while it is rolled out, none while stopped. */
+/** One process while started, two during a rollout, none while stopped. */
 export class LabApp {
   readonly guid = randomUUID();
   readonly facts: LabAppFacts;
@@ -60,7 +59,7 @@ export class LabApp {
     return this.#updatedAt;
   }
 
-  /** GUID of the droplet that the next process is started from. */
+  /** The GUID for the next process. */
   get droplet(): string | undefined {
     return this.#droplet;
   }
@@ -74,7 +73,7 @@ export class LabApp {
     return this.#process;
   }
 
-  /** Starts it; its process, with the current credentials, comes up later. */
+  /** The process, with the current credentials, comes up later. */
   start(): void {
     if (this.#state === 'STARTED') return;
     this.#become('STARTED');
@@ -84,7 +83,7 @@ export class LabApp {
     }).catch((error: unknown) => this.#complain(error));
   }
 
-  /** Resolves when it has no process. */
+  /** Resolves when no process is left. */
   async stop(): Promise<void> {
     this.#become('STOPPED');
     await this.#turn(async () => {
@@ -94,10 +93,7 @@ export class LabApp {
     });
   }
 
-  /**
-   * Replaces the process by one with the current credentials, as soon as that works. Otherwise keeps the old
-   * one and returns why.
-   */
+  /** Replaces the process once one with the current credentials works; else keeps it and returns why. */
   async roll(patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
     const candidate = await this.#parts.spawn(this, this.#parts.services(this));
     const either = AbortSignal.any([signal, this.#parts.closing]);
@@ -139,7 +135,7 @@ export class LabApp {
     });
   }
 
-  /** Restarts as the platform does: with the same credentials, after a pause that grows. */
+  /** As the platform does: with the same credentials, after a pause that grows. */
   async #startAgain(crashed: AppProcess): Promise<void> {
     const delay = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#crashes);
     this.#crashes += 1;
@@ -158,18 +154,18 @@ export class LabApp {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** What an application reports. Times are RFC 3339, by the machine's own clock. */
+/** Times are RFC 3339, by the machine's own clock. */
 const AppReport = z.object({
   app: z.string(),
-  /** Whether its last query succeeded. */
+  /** `ok` if the last query succeeded. */
   state: z.enum(['starting', 'ok', 'failing']),
   since: z.string(),
-  /** Its last error; it stays after recovery. */
+  /** It stays after recovery. */
   lastError: z.string().nullable(),
   orders: z.object({
     /** By this process. */
     placed: z.int(),
-    /** The highest order number that it has seen. */
+    /** The highest order number seen. */
     newest: z.string().nullable(),
     sum: z.string().optional(),
   }),
@@ -177,19 +173,19 @@ const AppReport = z.object({
 });
 type AppReport = z.infer<typeof AppReport>;
 
-/** One process of an application, with the credentials that it was started with. */
+/** With the credentials that it was started with. */
 export interface AppProcess {
   readonly pid: number;
   readonly startedAt: Date;
   readonly services: Secret;
-  /** The newest report; undefined before the first. */
+  /** The newest; undefined before the first. */
   readonly report: AppReport | undefined;
   readonly running: boolean;
-  /** Resolves when it first works; never settles if it never does. */
+  /** When it first works; never settles if it never does. */
   readonly worked: Promise<void>;
-  /** Resolves with the exit code or signal name, and the last lines of its error output. */
+  /** With the exit code or signal name, and the last lines of error output. */
   readonly ended: Promise<string>;
-  /** Safe to call twice. Resolves when the process is gone. */
+  /** Idempotent. Resolves when the process is gone. */
   stop(): Promise<void>;
 }
 
@@ -200,16 +196,12 @@ interface AppProcessOptions {
   readonly name: string;
   readonly work: 'api' | 'report';
   readonly perSecond: number;
-  /** VCAP_SERVICES as JSON. */
+  /** JSON. */
   readonly services: Secret;
-  /** Called when its report or state changes. */
   readonly changed: () => void;
 }
 
-/**
- * Starts a sample application. Neither its arguments nor its environment hold a secret. It ends when this
- * process dies, for any reason: the launcher ensures that.
- */
+/** No secret in arguments or environment. The launcher ends it when this process dies, for any reason. */
 export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
   const { launcher, folder, name, work, perSecond, services, changed } = options;
   const file = join(folder, `${randomUUID()}.json`);
@@ -256,17 +248,14 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
   };
 }
 
-/**
- * The sample application's file: a source file beside this one, or, in the bundle, an entry point beside this
- * chunk. A single executable contains it.
- */
+/** A source file beside this one; in the bundle, an entry point beside this chunk; else the executable. */
 export function sampleAppFile(): string {
   if (isSingleExecutable()) return process.execPath;
   const isSource = import.meta.filename.endsWith('.ts');
   return join(import.meta.dirname, isSource ? 'sample-app.ts' : 'sample-app.js');
 }
 
-/** A single executable cannot run another file, so it has a hidden command for the sample application. */
+/** A single executable cannot run another file: it has a hidden command for this. */
 function sampleApp(): readonly string[] {
   return isSingleExecutable()
     ? [...ownProgram(), 'lab-app']
@@ -307,16 +296,15 @@ function tailOf(child: ChildProcess): () => readonly string[] {
 export interface AppState {
   readonly name: string;
   readonly guid: string;
-  /** The instances that it is bound to, by name; the one that its next process uses is the first. */
+  /** By name; its next process uses the first. */
   readonly bound: readonly string[];
-  /** The instance that it came with. */
   readonly instance: string;
-  /** `crashed`: it has no process, and gets one after a pause. */
+  /** `crashed`: without a process until the end of a pause. */
   readonly state: 'stopped' | 'crashed' | 'starting' | 'ok' | 'failing';
-  /** Its process's address; undefined until it answers. */
+  /** Undefined until the process answers. */
   readonly url: string | undefined;
   readonly pid: number | undefined;
-  /** RFC 3339, since when `ok` or `failing`. */
+  /** RFC 3339: since when `ok` or `failing`. */
   readonly since: string | undefined;
   readonly lastError: string | undefined;
   readonly orders: AppReport['orders'] | undefined;

@@ -12,7 +12,7 @@ const Label = z
 const LabelKey = z.string().regex(/^[A-Za-z0-9](?:[\w./-]{0,253}[A-Za-z0-9])?$/u, 'label key is not a key');
 const few = (values: object) => Object.keys(values).length <= MAX;
 
-/** Labels, which can be selected by, and annotations, which cannot. */
+/** Selectors see labels, not annotations. */
 export const Metadata = z
   .object({
     labels: z.record(LabelKey, Label).refine(few, 'too many labels').default({}),
@@ -23,7 +23,7 @@ export type Metadata = z.output<typeof Metadata>;
 
 export const NO_METADATA: Metadata = { labels: {}, annotations: {} };
 
-/** A time as the platform writes it: in whole seconds. */
+/** In whole seconds, as the platform writes it. */
 export function stamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
@@ -31,9 +31,8 @@ export function stamp(date: Date): string {
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * The test that a `label_selector` stands for (Cloud Foundry's v3 API, "Labels and selectors"): requirements
- * separated by commas, all of which must hold: `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key
- * in (a,b)`, `key notin (a,b)`. Throws 400 for anything else.
+ * Cloud Foundry's v3 API, "Labels and selectors": requirements separated by commas that must all hold: `key`,
+ * `!key`, `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`. Else throws 400.
  */
 export function labelSelector(text: string): (labels: Labels) => boolean {
   const requirements = splitRequirements(text).map(requirementOf);

@@ -41,7 +41,7 @@ interface Surroundings {
 /**
  * The part of Cloud Foundry's v3 API that rebinding needs, with its shapes, texts and pitfalls
  * (cloud_controller_ng, `docs/v3`). Tokens are the lab's: the read-only one sees no credentials. Without a
- * token nothing answers, where the platform would describe itself.
+ * token nothing answers; the real platform would describe itself.
  */
 export function platformFace(surroundings: Surroundings): PlatformFace {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -78,7 +78,7 @@ async function answered(context: LabContext, surroundings: Surroundings, route: 
   }
 }
 
-/** What the token may do; throws if that is less than is needed. */
+/** Returns the token's right; throws if that is less than needed. */
 function authorised(tokens: Tokens, header: string | undefined, needed: Right): Right {
   if (header === undefined) throw new CfError(401, 10_002, 'NotAuthenticated', 'Authentication error');
   const right = tokens.rightOf(header);

@@ -19,16 +19,13 @@ import { vcapServices } from './present.ts';
 import { Deployments, Staging } from './staging.ts';
 
 export interface PlatformOptions {
-  /**
-   * How many bindings an application may have to one instance; 1 by default, 2 allows rebinding without
-   * downtime.
-   */
+  /** Bindings of an application to one instance; default: 1. 2 allows rebinding without downtime. */
   readonly maxBindings?: number;
-  /** Bound applications of an instance, by name, in a space that no token may see; none by default. */
+  /** Bound applications by instance, in a space that no token may see; none by default. */
   readonly unseen?: Readonly<Record<string, number>>;
-  /** Whether unbinding from a lost instance succeeds; off by default, then its job fails. */
+  /** Unbinding from a lost instance succeeds; by default its job fails. */
   readonly unbindLost?: boolean;
-  /** How long a new process may take before its rollout is canceled; 10 seconds by default. */
+  /** For a new process, before its rollout is canceled. Default: 10 seconds. */
   readonly rolloutMs?: number;
 }
 
@@ -38,14 +35,14 @@ interface PlatformParts extends PlatformOptions {
   /** For files that are removed once an application has read them; created here, closed to others. */
   readonly folder: string;
   readonly instances: readonly { readonly instance: LabInstance; readonly sampleApp: boolean }[];
-  /** Orders that each sample application places in a second. */
+  /** Each sample application's orders in a second. */
   readonly rowsPerSecond: number;
   readonly log: (line: string) => void;
 }
 
 /**
  * The application platform around the lab's instances: one org, one space, two applications and a service key
- * for each instance with a sample application. The API (`platform-routes.ts`) is its face.
+ * for each instance with a sample application. `platform-routes.ts` has the API.
  */
 export class Platform {
   readonly createdAt: Date;
@@ -59,7 +56,7 @@ export class Platform {
   readonly #parts: PlatformParts;
   readonly #processes = new Set<AppProcess>();
   readonly #spawning = new Set<Promise<AppProcess>>();
-  /** Applications run as the user who started the lab: the database's user need not read their code. */
+  /** As the user who started the lab: the database's user need not read the applications' code. */
   readonly #launcher = once(async () =>
     this.#parts.launcher.user === undefined ? this.#parts.launcher : await makeLauncher(undefined),
   );
@@ -98,9 +95,7 @@ export class Platform {
       ]);
   }
 
-  /**
-   * Pushes, binds and starts the applications. Resolves when all are bound; their processes come up later.
-   */
+  /** Pushes, binds and starts the applications. Resolves when all are bound; processes come up later. */
   async open(): Promise<void> {
     await Promise.all([
       mkdir(this.#parts.folder, { mode: 0o700 }),
@@ -111,7 +106,7 @@ export class Platform {
     for (const app of this.apps) app.start();
   }
 
-  /** Those that are not deleted. */
+  /** Not deleted. */
   get instances(): readonly LabInstance[] {
     return this.#instances.filter(({ deleted }) => !deleted);
   }
@@ -133,7 +128,7 @@ export class Platform {
     return this.apps.map((app) => appStateOf(app, this.bindings.all));
   }
 
-  /** Resolves when the applications are as wanted; rejects with the signal's reason. */
+  /** Rejects with the signal's reason. */
   async appsReach(
     isReached: (apps: readonly AppState[]) => boolean,
     signal?: AbortSignal,
@@ -163,7 +158,7 @@ export class Platform {
     await Promise.all([...this.#processes].map((process) => process.stop()));
   }
 
-  /** One of them has a name and parameters, so that their loss is noticed. */
+  /** One has a name and parameters, so that their loss is noticed. */
   #firstBindings(): BindingWish[] {
     const apps = this.apps.flatMap((app): BindingWish[] => {
       const instance = this.#instances.find(({ name }) => name === app.facts.instance);
@@ -225,20 +220,18 @@ type JobState = 'PROCESSING' | 'POLLING' | 'COMPLETE' | 'FAILED';
 
 export interface Job {
   readonly guid: string;
-  /** `service_bindings.create` */
+  /** Such as `service_bindings.create`. */
   readonly operation: string;
   readonly resource: { readonly type: string; readonly guid: string };
   readonly state: JobState;
   readonly errors: readonly CfError[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Resolves when the job has ended, successfully or not. */
+  /** Successfully or not. */
   readonly ended: Promise<void>;
 }
 
-/**
- * Work that continues after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then ended.
- */
+/** A job is `PROCESSING`, `POLLING` while the broker works, then ended. */
 export class Jobs {
   readonly #now: () => Date;
   readonly #log: (line: string) => void;
@@ -253,7 +246,7 @@ export class Jobs {
     return this.#jobs.get(guid);
   }
 
-  /** Starts work that continues after the answer; its error becomes the job's error. */
+  /** The work continues after the answer; its error becomes the job's. */
   start(operation: string, resource: Job['resource'], work: () => Promise<void>): Job {
     const createdAt = this.#now();
     const { promise: ended, resolve } = Promise.withResolvers<void>();

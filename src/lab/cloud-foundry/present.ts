@@ -36,7 +36,6 @@ export function presentApp(app: LabApp, origin: string): object {
   };
 }
 
-/** The one process type of a sample application. */
 export function presentProcess(app: LabApp, origin: string): object {
   return {
     guid: app.guid,
@@ -180,7 +179,7 @@ export function presentDeployment(deployment: Deployment, origin: string): objec
   };
 }
 
-/** A binding as the platform's API shows it; another route shows its credentials. */
+/** Another route shows the credentials. */
 export function presentBinding(binding: CredentialBinding, origin: string): object {
   const { guid, type, name, createdAt, updatedAt, operation, app, instance, metadata } = binding;
   const self = `${origin}/v3/service_credential_bindings/${guid}`;
@@ -206,7 +205,7 @@ export function presentBinding(binding: CredentialBinding, origin: string): obje
   };
 }
 
-/** A service instance as the platform shows it, with the service's own API as its dashboard address. */
+/** The dashboard address is that of the service's own API. */
 export function presentInstance(instance: LabInstance, origin: string): object {
   const { guid, name, createdAt } = instance;
   const self = `${origin}/v3/service_instances/${guid}`;
@@ -246,14 +245,14 @@ function presentOperation({ type, state, description, createdAt, updatedAt }: Bi
   return { type, state, description, created_at: stamp(createdAt), updated_at: stamp(updatedAt) };
 }
 
-/** The name of the lab's one service on the platform. */
+/** The lab's one service on the platform. */
 const OFFERING = 'lifeboat-postgresql';
 const PLAN = 'single';
 const PLAN_GUID = PLAN_ID;
 
 /**
- * VCAP_SERVICES of an application, as JSON: of several bindings to one instance only the newest (Cloud
- * Foundry RFC 0040). Newest first, so that an application uses the instance it was bound to last.
+ * As JSON: of several bindings to one instance only the newest (Cloud Foundry RFC 0040). Newest first, so
+ * that an application uses the instance that it was bound to last.
  */
 export function vcapServices(app: LabApp, bindings: readonly CredentialBinding[]): Secret {
   const usable = bindings.filter((binding) => binding.app === app && isUsable(binding)).toReversed();
@@ -264,7 +263,7 @@ export function vcapServices(app: LabApp, bindings: readonly CredentialBinding[]
   return new Secret(`{${JSON.stringify(OFFERING)}:[${newest.map(entryOf).join(',')}]}`);
 }
 
-/** A binding stays usable until it is removed, also after a failed removal. */
+/** Until it is removed, also after a failed removal. */
 function isUsable({ operation, made }: CredentialBinding): boolean {
   return made !== undefined && (operation.type === 'delete' || operation.state === 'succeeded');
 }

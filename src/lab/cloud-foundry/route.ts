@@ -6,34 +6,30 @@ import type { Platform } from './platform.ts';
 
 export interface CfRequest {
   readonly platform: Platform;
-  /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly context: LabContext;
-  /** What the caller's token may do. */
   readonly holds: Right;
-  /** JSON; `undefined` without one. */
+  /** JSON, if any. */
   readonly body: unknown;
-  /** A parameter of the path. */
   param(name: string): string;
 }
 
 export interface CfReply {
-  /** 200 by default. */
+  /** Default: 200. */
   readonly status?: 200 | 201 | 202 | 204;
   readonly json?: object;
   readonly location?: string;
 }
 
-/** One endpoint of the platform's API. It throws a `CfError` for what it does not do. */
+/** Of the platform's API. Throws a `CfError` for what it does not do. */
 export interface CfRoute {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** Default: `read` for GET, `write` for all others. */
+  /** Default: `read` for GET, `write` for others. */
   readonly right?: Right;
   answer(request: CfRequest): CfReply | Promise<CfReply>;
 }
 
-/** A read-only route that answers with JSON. */
 export function get(
   path: string,
   tell: (request: CfRequest) => object,
@@ -46,7 +42,7 @@ const PER_PAGE = 50;
 const MAX_PER_PAGE = 5000;
 const ALWAYS = ['page', 'per_page', 'order_by', 'created_ats', 'updated_ats'];
 
-/** The query's parameters; an unknown name is refused, as the platform does. */
+/** Refuses unknown names, as the platform does. */
 export function queryOf(context: LabContext, known: readonly string[]): Readonly<Record<string, string>> {
   const query = context.req.query();
   const valid = [...ALWAYS, ...known];
@@ -58,18 +54,17 @@ export function queryOf(context: LabContext, known: readonly string[]): Readonly
   );
 }
 
-/** Whether a filter names this value; without a filter every value matches. */
+/** Without a filter every value matches. */
 export function oneOf(filter: string | undefined, value: string | null | undefined): boolean {
   if (filter === undefined) return true;
   return value != null && filter.split(',').includes(value);
 }
 
-/** Whether the labels match the query's `label_selector`. */
 export function selected(selector: string | undefined, { labels }: Metadata): boolean {
   return selector === undefined || labelSelector(selector)(labels);
 }
 
-/** One page of a list, with links to the others. `rows` are oldest first. */
+/** With links to the other pages. `rows` are oldest first. */
 export function paged<Row>(
   { context, origin }: CfRequest,
   rows: readonly Row[],

@@ -7,17 +7,16 @@ import { Client } from 'pg';
 import { foreignPartOf } from '../http/own-address.ts';
 
 /*
- * A sample application in its own process. It uses only the credentials that it was started with. Its
- * argument is a private file with its name, work and VCAP_SERVICES, which it removes. Every line that it
- * prints is its state as JSON; `GET /` on its port returns the same, with 503 while it fails. It loads
- * little: the lab starts several at once.
+ * A sample application in its own process, with only the credentials it was started with. Its argument is a
+ * private file with its name, work and VCAP_SERVICES, which it removes. Every line it prints is its state as
+ * JSON, as is `GET /` on its port, with 503 while it fails. It loads little: the lab starts several at once.
  */
 
 interface Order {
   readonly name: string;
-  /** `api` places orders, `report` sums them up and writes nothing. */
+  /** `api` places orders; `report` sums them up and writes nothing. */
   readonly work: 'api' | 'report';
-  /** Orders a second; 0 places none and only asks whether the database answers. */
+  /** Orders a second; 0 places none and only asks if the database answers. */
   readonly perSecond: number;
   readonly VCAP_SERVICES: Readonly<Record<string, readonly { readonly credentials: Credentials }[]>>;
 }
@@ -29,10 +28,10 @@ interface Credentials {
   readonly database: string;
 }
 
-/** The pause after a refused order. */
+/** After a refused order. */
 const RETRY_MS = 250;
 const REST_MS = 500;
-/** While orders come quickly, not every one is reported. */
+/** Not every quick order is reported. */
 const QUIET_MS = 100;
 const CONNECT_MS = 5_000;
 const QUERY_MS = 10_000;

@@ -5,7 +5,7 @@ import { unprocessable } from './cf-error.ts';
 import { type LabApp, sampleAppFile } from './lab-app.ts';
 import type { Metadata } from './metadata.ts';
 
-/** The code of an application; each has exactly one package, which is ready. */
+/** An application's code: exactly one package each, always ready. */
 export interface Package {
   readonly guid: string;
   readonly app: LabApp;
@@ -32,7 +32,6 @@ export interface Build {
   error: string | undefined;
 }
 
-/** Packages, and the builds that make droplets of them. */
 export class Staging {
   readonly #audit: AuditLog;
   readonly #now: () => Date;
@@ -45,14 +44,14 @@ export class Staging {
     this.#now = now;
   }
 
-  /** Gives an application its package and a droplet of it. */
+  /** Gives an application its package and droplet. */
   async push(app: LabApp): Promise<void> {
     const pushed: Package = { guid: randomUUID(), app, createdAt: this.#now() };
     this.packages.push(pushed);
     app.droplet = (await this.#makeDroplet(pushed)).guid;
   }
 
-  /** Begins a build. Throws 422 while another build of the application is in progress. */
+  /** Throws 422 while another build of the application is in progress. */
   build(source: Package, metadata: Metadata): Build {
     if (this.builds.some((other) => other.package.app === source.app && other.state === 'STAGING')) {
       throw unprocessable('Only one build can be STAGING at a time per application.');
@@ -121,7 +120,7 @@ type DeploymentWish = Pick<Deployment, 'app' | 'droplet' | 'maxInFlight' | 'meta
 
 const ROLLOUT_MS = 10_000;
 
-/** Rolling deployments: a new process takes over once it works; otherwise the old one stays. */
+/** A new process takes over once it works; otherwise the old one stays. */
 export class Deployments {
   readonly #audit: AuditLog;
   readonly #now: () => Date;
@@ -140,7 +139,7 @@ export class Deployments {
     return this.#all;
   }
 
-  /** Begins a rollout and replaces one in progress. Starts a stopped application. */
+  /** Replaces a rollout in progress. Starts a stopped application. */
   create(wish: DeploymentWish): Deployment {
     const { app, droplet } = wish;
     const at = this.#now();
@@ -181,7 +180,6 @@ export class Deployments {
     this.#endings.get(deployment)?.abort();
   }
 
-  /** Cancels the rollout of an application that is stopped. */
   cancelOf(app: LabApp): void {
     const active = this.#activeOf(app);
     if (active?.reason === 'DEPLOYING') this.cancel(active);

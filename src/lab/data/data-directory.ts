@@ -19,20 +19,20 @@ import {
 import type { LogStore } from './instance-data.ts';
 import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts';
 
-/** The current parts of an instance: data folder, server, archive. */
+/** Of an instance: data folder, server, archive. */
 export interface DataDirectory {
   readonly place: Place;
   readonly store: LogStore | undefined;
-  /** When each base backup began, by its label; milliseconds since 1970. */
+  /** The begin of each base backup, by label; milliseconds since 1970. */
   readonly labels: Map<string, number>;
-  /** How many data folders and archives were made; numbers their names. */
+  /** How many data folders and archives were made, for their names. */
   made: number;
   data: string;
   server: Server | undefined;
   archived: ArchivedDatabase | undefined;
 }
 
-/** An empty database, its server and, with a store, its archive. */
+/** With an empty database; with a store, also an archive. */
 export async function firstDataDirectory(place: Place, store: LogStore | undefined): Promise<DataDirectory> {
   const data = join(place.folder, 'data-0');
   await place.initialise(data);
@@ -60,7 +60,7 @@ export function isUp(server: Server | undefined): server is Server {
   return server?.running === true;
 }
 
-/** Starts the server on the current data; does nothing if it runs. */
+/** Does nothing if the server runs. */
 export async function startServer(directory: DataDirectory): Promise<void> {
   if (isUp(directory.server)) return;
   await stopServer(directory);
@@ -72,7 +72,7 @@ export async function startServer(directory: DataDirectory): Promise<void> {
 export async function stopServer(directory: DataDirectory): Promise<void> {
   const { server } = directory;
   directory.server = undefined;
-  // One that died by itself may have left children, which must not meet the next server.
+  // A dead server may have left children, which must not meet the next one.
   await (server?.running === true ? server.stop() : server?.kill());
 }
 
@@ -82,17 +82,14 @@ export async function killServer(directory: DataDirectory): Promise<void> {
   await server?.kill();
 }
 
-/**
- * The archived life of one database: since its creation, or its arrival from another instance, across all
- * restores within its own archive.
- */
+/** Since its creation, or its arrival from another instance, across all restores within its archive. */
 export interface ArchivedDatabase {
   readonly archive: LogArchive;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly spans: readonly TimelineSpan[];
   readonly backups: readonly KeptBackup[];
-  /** The log of the current timeline is archived up to here; milliseconds since 1970. */
+  /** The archived end of the current timeline's log; milliseconds since 1970. */
   readonly archivedTo: number;
 }
 
@@ -118,8 +115,8 @@ async function readAncestors(data: string, timeline: number): Promise<Ancestor[]
 }
 
 /**
- * Archives the log written so far and returns the time up to which it can be restored. A recovery to a time
- * fails without a later commit, so this makes one and archives it.
+ * Archives the log written so far, and returns the time up to which it can be restored. A recovery to a time
+ * needs a later commit, so this makes and archives one.
  */
 export async function archiveLog(server: Server, archive: LogArchive): Promise<number> {
   const { query } = server;
@@ -138,7 +135,7 @@ export function reachOf(archived: ArchivedDatabase): Interval | undefined {
   return reachable(archived, archived.archivedTo);
 }
 
-/** The route to a time. Throws `lab.time` if it cannot be reached. */
+/** Throws `lab.time` if the time cannot be reached. */
 export function routeOf(archived: ArchivedDatabase, time: Date): Route {
   const reach = reachOf(archived);
   const at = time.getTime();

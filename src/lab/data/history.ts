@@ -2,8 +2,8 @@ import { SEGMENT_BYTES } from '../engine/empty-database.ts';
 import type { BaseBackupFacts } from './instance-data.ts';
 
 /**
- * The time that the database spent on one timeline. Every restore ends one span and begins the next, on a
- * timeline with a new number. Data written after the restored point stays on the old timeline.
+ * The database's time on one timeline. Each restore ends a span and begins the next, on a timeline with a new
+ * number. Data written after the restored point stays on the old timeline.
  */
 export interface TimelineSpan {
   readonly timeline: number;
@@ -12,7 +12,7 @@ export interface TimelineSpan {
   readonly ancestors: readonly Ancestor[];
 }
 
-/** A stored base backup that a restore can start from. */
+/** A restore can start from it. */
 export interface KeptBackup {
   readonly id: string;
   readonly timeline: number;
@@ -22,7 +22,7 @@ export interface KeptBackup {
   readonly stoppedAt: number;
 }
 
-/** The timeline spans of one archive, oldest first, and the backups to start from. */
+/** Of one archive; spans are oldest first. */
 export interface History {
   readonly spans: readonly TimelineSpan[];
   readonly backups: readonly KeptBackup[];
@@ -38,14 +38,11 @@ export interface Interval {
 export interface Route {
   readonly backup: KeptBackup;
   readonly span: TimelineSpan;
-  /** Whether the span has ended: nothing more is written to its timeline. */
+  /** Nothing more is written to the span's timeline. */
   readonly isOver: boolean;
 }
 
-/**
- * The newest interval without a gap that can be restored to, if the log of the current timeline is archived
- * up to `end`. Undefined if there is none.
- */
+/** The newest interval without a gap that can be restored to, if the log is archived up to `end`. */
 export function reachable({ spans, backups }: History, end: number): Interval | undefined {
   let found: Interval | undefined;
   for (const [index, span] of [...spans.entries()].reverse()) {
@@ -59,9 +56,8 @@ export function reachable({ spans, backups }: History, end: number): Interval | 
 }
 
 /**
- * How to restore to a time: along the timeline of that time, from the newest earlier backup. A restore along
- * another timeline, or from a later backup, would succeed with the wrong state. Undefined without such a
- * backup.
+ * Along the timeline of that time, from the newest earlier backup, if any. Another timeline or a later backup
+ * would restore the wrong state without an error.
  */
 export function routeTo({ spans, backups }: History, time: number): Route | undefined {
   const index = spans.findLastIndex(({ from }) => from <= time);
@@ -76,7 +72,7 @@ export function routeTo({ spans, backups }: History, time: number): Route | unde
   return backup && { backup, span, isOver: endOf(spans, index) !== undefined };
 }
 
-/** The first segment that a restore may need; undefined if unknown. */
+/** Undefined if unknown. */
 export function firstSegmentNeeded(backups: readonly KeptBackup[]): number | undefined {
   const numbers = backups.map(({ start }) => segmentAt(start));
   return numbers.length === 0 ? undefined : Math.min(...numbers);
@@ -106,7 +102,7 @@ function endOf(spans: readonly TimelineSpan[], index: number): number | undefine
   return next === undefined ? undefined : next.from - 1;
 }
 
-/** Where a segment, a file of the log, belongs. */
+/** A file of the log. */
 interface Segment {
   readonly timeline: number;
   /** All timelines count on: a branch begins with the number of the segment that it leaves. */
@@ -127,7 +123,7 @@ export function segmentOf(name: string): Segment | undefined {
   return { timeline, number: high * (2 ** 32 / SEGMENT_BYTES) + low };
 }
 
-/** `00000002.history`: the ancestors of a timeline. */
+/** `00000002.history`: a timeline's ancestors. */
 export function isHistory(name: string): boolean {
   return /^[0-9A-F]{8}\.history$/u.test(name);
 }
@@ -136,7 +132,7 @@ export function historyName(timeline: number): string {
   return `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
 }
 
-/** Lines of timeline, position and reason; anything after `#` is a comment. */
+/** Lines of timeline, position and reason; `#` begins a comment. */
 export function parseHistory(text: string): Ancestor[] {
   return text.split('\n').flatMap((line) => {
     const [, timeline, lsn] = /^\s*(\d+)\s+([0-9A-F]+\/[0-9A-F]+)/u.exec(line) ?? [];
@@ -152,7 +148,6 @@ export function parseLsn(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }
 
-/** The number of the segment that holds a position. */
 export function segmentAt(lsn: bigint): number {
   return Number(lsn / BigInt(SEGMENT_BYTES));
 }

@@ -1,4 +1,4 @@
-/** Runs tasks one at a time, in the order of the calls; a failure does not stop the next. */
+/** One at a time, in the order of the calls; a failure does not stop the next. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -8,10 +8,7 @@ export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/**
- * Shares one task between concurrent callers. Each gets a result that was begun after its call: a call made
- * while the task runs shares the next one.
- */
+/** Shares a task between callers. A call made while it runs shares the next one, begun after the call. */
 export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;

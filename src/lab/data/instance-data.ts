@@ -21,85 +21,80 @@ import { createAppUser, dropAppUser, restoreBackup, restoreTo } from './restore.
 
 /** Facts about a base backup whose content has been read. Times are those of the data. */
 export interface TakenBackup {
-  /** What is stored beside it. */
+  /** Stored beside the backup. */
   readonly manifest: Readonly<Record<string, string | number | null>>;
   readonly startedAt: Date;
-  /** From here on a restore from it is consistent. */
+  /** From then on a restore is consistent. */
   readonly stoppedAt: Date;
 }
 
-/** A base backup of a database; its manifest says which part of the log it needs. */
+/** The part of the log that a base backup needs, from its manifest. */
 export interface BaseBackupFacts extends TakenBackup {
   readonly timeline: number;
   readonly startLsn: string;
   readonly endLsn: string;
 }
 
-/** Where archived log goes, gzipped and encrypted. */
+/** For archived log, gzipped and encrypted. */
 export interface LogStore {
   /** Mode 0700 or inside such a folder; created if missing. */
   readonly folder: string;
-  /** The key for the next file; stored files keep theirs. */
+  /** For the next file; stored files keep theirs. */
   key(): Secret;
 }
 
-/** A user of the database for one bound application. */
+/** For one bound application. */
 export interface Binding {
   readonly user: string;
   readonly password: Secret;
   readonly database: string;
-  /** Where the server's socket is: the application's `host`. */
+  /** The application's `host`: the folder of the server's socket. */
   readonly socketFolder: string;
 }
 
-/** The data of one instance: a database server that goes down, comes up and goes back in time. */
+/** A database server that goes down, comes up and goes back in time. */
 export interface InstanceData<Facts extends TakenBackup = BaseBackupFacts> {
-  /** As the superuser, on the current server; rejects with `lab.down` if there is none. */
+  /** As the superuser; rejects with `lab.down` without a server. */
   readonly query: Query;
-  /** Process id of the server; undefined while it is down. */
+  /** Of the server; undefined while it is down. */
   readonly pid: number | undefined;
   readonly running: boolean;
   readonly socketFolder: string;
   readonly dataFolder: string;
-  /** Whether the log is archived continuously. */
   readonly archiving: boolean;
-  /** A base backup as a tar stream, and the facts about it once that has ended. */
+  /** A tar stream, and the facts once it has ended. */
   baseBackup(label: string): { readonly content: Readable; facts(): Promise<Facts> };
-  /** Makes this stored base backup a start for point-in-time restores. */
+  /** Point-in-time restores can then start from this stored base backup. */
   keepBackup(backupId: string, facts: Facts): void;
-  /** Ends that: the backup was deleted from the store. Deletes log that nothing needs any more. */
+  /** The backup was deleted from the store: deletes log that nothing needs any more. */
   forgetBackup(backupId: string): Promise<void>;
   /** The times that can be restored to now; undefined without archiving or a base backup. */
   range(): Promise<{ readonly start: Date; readonly end: Date } | undefined>;
   /**
-   * Restores the instance from a base backup of its own or of another instance: the decrypted, unzipped tar.
-   * Rejects with `lab.content` for another tar and `lab.postgres` if it does not start; the instance is then
-   * unchanged.
+   * Restores a base backup, its own or another instance's: the decrypted, unzipped tar. Rejects with
+   * `lab.content` for another tar, `lab.postgres` if the server does not start; then nothing is changed.
    */
   restoreBackup(content: Readable, origin: 'own' | 'other'): Promise<void>;
   /**
-   * Restores the instance as it was at a time, exact to the transaction; `open` gives the tar of the chosen
-   * base backup. Rejects as `restoreBackup` does, with `lab.time` outside the range and `lab.archive` without
-   * its log.
+   * Restores to a time, exact to the transaction; `open` gives the tar of the chosen base backup. Rejects as
+   * `restoreBackup` does, with `lab.time` outside the range and `lab.archive` without its log.
    */
   restoreTo(time: Date, open: (backupId: string) => Readable): Promise<{ readonly backupId: string }>;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Kills the server without notice, as the loss of a region does. */
+  /** Without notice, as the loss of a region does. */
   kill(): Promise<void>;
   bind(): Promise<Binding>;
-  /** Drops the user and cuts its connections; what it owned stays. Succeeds if there is no such user. */
+  /** Drops the user and cuts its connections; what it owned stays. Succeeds without such a user. */
   unbind(user: string): Promise<void>;
-  /** Ends the server and all work in progress, and removes every file. Safe to call twice. */
+  /** Ends the server and all work in progress, and removes every file. Idempotent. */
   remove(): Promise<void>;
 }
 
 /**
- * A new, empty instance. Rejects with `lab.postgres`.
- *
- * Changes of the server run one at a time, in order. A restore keeps the old data and server until the new
- * data folder is complete, and returns to them if the new server does not start. After a restore no earlier
- * binding opens anything.
+ * A new, empty instance. Rejects with `lab.postgres`. Changes of the server run one at a time, in order. A
+ * restore keeps the old data and server until the new data folder is complete, and returns to them if the new
+ * server does not start. After it no earlier binding opens anything.
  */
 export async function createInstanceData(
   engine: Engine,
@@ -198,7 +193,7 @@ async function serverOf(directory: DataDirectory): Promise<Server> {
   throw databaseDown();
 }
 
-/** A base backup, and the facts about it; `facts` rejects when the content was not read to its end. */
+/** `facts` rejects if the content was not read to its end. */
 function describedBackup(
   server: Server,
   label: string,
@@ -206,7 +201,7 @@ function describedBackup(
   const startedAt = new Date();
   const { content, manifest } = server.baseBackup(label);
   let stoppedAt = startedAt;
-  // The next millisecond: a date rounds down, and the backup holds what was committed before its end.
+  // The next millisecond: a date rounds down, and the backup holds commits before its end.
   content.once('end', () => {
     stoppedAt = new Date(Date.now() + 1);
   });
@@ -227,7 +222,7 @@ const Manifest = z.object({
 function factsOf(manifest: string, startedAt: Date, stoppedAt: Date): BaseBackupFacts {
   const [range] = Manifest.parse(JSON.parse(manifest))['WAL-Ranges'];
   const { Timeline: timeline, 'Start-LSN': startLsn, 'End-LSN': endLsn } = range;
-  // The identifier has 64 bits, more than a JavaScript number holds: it is cut out of the text.
+  // 64 bits, more than a JavaScript number holds: cut out of the text.
   const system = /"System-Identifier": (?<id>\d+)/u.exec(manifest)?.groups?.['id'] ?? null;
   return {
     manifest: { system_identifier: system, timeline, start_lsn: startLsn, end_lsn: endLsn },

@@ -13,13 +13,13 @@ import { isHistory, segmentOf } from './history.ts';
 import { shared } from './in-turn.ts';
 import type { LogStore } from './instance-data.ts';
 
-/** The archived log of one database, from the moment it was created or came from another instance. */
+/** The log of one database since its creation, or its arrival from another instance. */
 export interface LogArchive {
-  /** Makes a server archive its log into the spool folder beside its data folder. */
+  /** For a server to archive its log into the spool folder beside its data folder. */
   readonly settings: Settings;
-  /** Names of the segments and timeline histories that are stored. */
+  /** Stored segments and timeline histories. */
   names(): string[];
-  /** Stores what the server has handed over and deletes the plain files. Rejects if that fails. */
+  /** Stores what the server handed over and deletes the plain files. Rejects if that fails. */
   drain(): Promise<void>;
   /** Resolves when a file is stored. Rejects with `lab.archive` if it does not arrive or `server` ends. */
   arrival(name: string, server: Server): Promise<void>;
@@ -31,7 +31,7 @@ export interface LogArchive {
   remove(): Promise<void>;
 }
 
-/** The maximum delay of storing after the hand-over, unless something waits for it. */
+/** The maximum delay of storing, unless something waits for it. */
 const DRAIN_EVERY_MS = 500;
 const ARRIVES_WITHIN_MS = 30_000;
 const LAID_AT_ONCE = 4;
@@ -39,8 +39,8 @@ const LAID_AT_ONCE = 4;
 const ARCHIVE_TIMEOUT = '30s';
 
 /**
- * An empty, numbered archive. The server hands every finished file to a spool folder. From there it is
- * stored, gzipped and encrypted; the plain file is deleted only once that is durable.
+ * An empty, numbered archive. The server hands every finished file to a spool folder. It is stored gzipped
+ * and encrypted; the plain file is deleted only once that is durable.
  */
 export async function openLogArchive(place: Place, store: LogStore, number: number): Promise<LogArchive> {
   const folder = join(store.folder, String(number));
@@ -119,10 +119,7 @@ export function archiveError(what: string): LifeboatError {
 
 const PARTIAL = '.part';
 
-/*
- * A file gets its name only when complete. Commands run in the data folder, with absolute programs: PATH may
- * be anything.
- */
+/* A file gets its name only when complete. Absolute paths: PATH may be anything. Run in the data folder. */
 function archiveSettings(spool: string): Settings {
   const target = `../${spool}/%f`;
   return {

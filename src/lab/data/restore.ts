@@ -22,8 +22,8 @@ import { isHistory, type Route } from './history.ts';
 import { archiveError } from './log-archive.ts';
 
 /**
- * Replaces an instance's data by a base backup. A backup of the current archived database begins a new
- * timeline in its archive. Any other begins a new archived database, and the old archive is deleted.
+ * Replaces the data by a base backup. One of the current archived database begins a new timeline in its
+ * archive; any other begins a new archived database, and the old archive is deleted.
  */
 export async function restoreBackup(
   directory: DataDirectory,
@@ -42,7 +42,7 @@ export async function restoreBackup(
   await replace(directory, data, { archived, start: () => recoverBackup(place, data, archived) });
 }
 
-/** Replaces the data by its own state at a time. Rejects with `lab.time` if that cannot be reached. */
+/** Replaces the data by its own state at a time. Rejects with `lab.time` if it cannot be reached. */
 export async function restoreTo(
   directory: DataDirectory,
   time: Date,
@@ -61,9 +61,9 @@ export async function restoreTo(
 }
 
 interface Next {
-  /** The one that the new server belongs to. */
+  /** Of the new server. */
   readonly archived: ArchivedDatabase | undefined;
-  /** Starts the server on the new data, for the superuser only. */
+  /** Admits only the superuser. */
   start(): Promise<Server>;
 }
 
@@ -83,7 +83,7 @@ async function replace(directory: DataDirectory, data: string, next: Next): Prom
     await lockOutAppUsers(server.query);
     const span = await spanOf(server.query, data, from);
     await server.admit();
-    // Backups may have been kept or forgotten in the meantime.
+    // Backups may have been kept or forgotten meanwhile.
     const base = goesOn ? directory.archived : next.archived;
     directory.archived = base && { ...base, spans: [...base.spans, span] };
     directory.data = data;
@@ -114,10 +114,7 @@ function nextData(directory: DataDirectory): string {
   return join(directory.place.folder, `data-${directory.made}`);
 }
 
-/**
- * Starts a server on an extracted base backup and recovers to the end of that backup, on a new timeline: an
- * archived timeline is never written to again.
- */
+/** Recovers a base backup to its end, on a new timeline: an archived timeline never grows again. */
 function recoverBackup(place: Place, data: string, archived: ArchivedDatabase): Promise<Server> {
   // It sees only the histories of the archive, for its new number: the backup contains its log, and the
   // archive may hold other log under the same names.
@@ -127,7 +124,7 @@ function recoverBackup(place: Place, data: string, archived: ArchivedDatabase): 
   ]);
 }
 
-/** The same, to a point in time. In an ended span, a time after its last commit means all of its log. */
+/** To a point in time. In an ended span, a time after the last commit means all of its log. */
 function recoverTo(
   place: Place,
   data: string,
@@ -141,7 +138,7 @@ function recoverTo(
   return recover(place, data, archived, filesFor(archived, route), attempts);
 }
 
-/* The server takes ISO 8601 with a space and an offset here, not with `T` and `Z`. */
+/* Here the server takes ISO 8601 with a space and an offset, not with `T` and `Z`. */
 function targetTime(time: Date): string {
   return time.toISOString().replace('T', ' ').replace('Z', '+00');
 }
@@ -174,7 +171,7 @@ const RECOVERY: Settings = {
   hot_standby: 'off',
 };
 
-/** A recovery that ended before its target can be continued with another one. */
+/** A recovery that ended before its target can continue with another one. */
 async function firstThatReaches(
   attempts: readonly Settings[],
   start: (target: Settings) => Promise<Server>,
@@ -186,7 +183,7 @@ async function firstThatReaches(
   });
 }
 
-/** PostgreSQL's message when the log holds no commit after the target time. */
+/** PostgreSQL's message if the log has no commit after the target time. */
 function endedEarly(error: unknown): boolean {
   return (
     error instanceof LifeboatError &&
@@ -194,15 +191,15 @@ function endedEarly(error: unknown): boolean {
   );
 }
 
-/** A base backup's label; undefined if its label file has none. */
+/** Undefined if the label file has none. */
 async function labelOf(data: string): Promise<string | undefined> {
   const text = await readFile(join(data, 'backup_label'), 'utf8').catch(() => '');
   return /^LABEL: (.*)$/mu.exec(text)?.[1];
 }
 
 /**
- * Creates a user that reads and writes all tables. What it creates belongs to the group of all such users, so
- * that the next user of a rebound application can see and change it.
+ * The user reads and writes all tables. What it creates belongs to the group of all such users, so that a
+ * rebound application's next user can see and change it.
  */
 export async function createAppUser(query: Query): Promise<{ user: string; password: Secret }> {
   const user = `app_${randomBytes(6).toString('hex')}`;
@@ -219,7 +216,7 @@ export async function createAppUser(query: Query): Promise<{ user: string; passw
   return { user, password };
 }
 
-/** Drops a user that `createAppUser` made and cuts its connections. What it owned, and others, stay. */
+/** Cuts the user's connections. What it owned stays; so do users that `createAppUser` did not make. */
 export async function dropAppUser(query: Query, user: string): Promise<void> {
   if (!(await appUsers(query)).includes(user)) return;
   const name = escapeIdentifier(user);
@@ -228,7 +225,7 @@ export async function dropAppUser(query: Query, user: string): Promise<void> {
   await query(`reassign owned by ${name} to ${GROUP}; drop owned by ${name}; drop role ${name};`);
 }
 
-/** Gives every application user an unknown password: earlier bindings no longer open anything. */
+/** Unknown passwords: earlier bindings no longer open anything. */
 async function lockOutAppUsers(query: Query): Promise<void> {
   for (const user of await appUsers(query)) {
     const password = escapeLiteral(newPassword().reveal());

@@ -9,17 +9,16 @@ import type { Binaries } from './locate-postgres.ts';
 export type MakeEmpty = (data: string, signal: AbortSignal) => Promise<void>;
 
 interface Template {
-  /** The data folder of an empty database; no server ever runs on it. */
+  /** An empty database's data folder; no server ever runs on it. */
   readonly template: string;
-  /** Whether it exists already; otherwise it is made when first needed. */
+  /** Otherwise it is made when first needed. */
   readonly isMade: boolean;
-  /** Stops making it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes empty databases as copies of one: `initdb` takes most of a second, a copy a twentieth of that. Each
- * gets its own identifier, by which PostgreSQL and people tell the logs of databases apart.
+ * Copies one empty database: `initdb` takes most of a second, a copy a twentieth of that. Each copy gets its
+ * own identifier, by which PostgreSQL and people tell the logs of databases apart.
  */
 export function emptyDatabases(
   launcher: Launcher,
@@ -37,7 +36,7 @@ export function emptyDatabases(
   };
 }
 
-/** An empty database by `initdb`, in a new folder. */
+/** By `initdb`, in a new folder. */
 export async function initialise(
   launcher: Launcher,
   { initdb }: Binaries,
@@ -47,10 +46,10 @@ export async function initialise(
   await launcher.run(initdb, ['-D', data, ...INITDB], signal);
 }
 
-/** Length of a file of the log: 1 MB instead of 16, since a backup carries at least one. */
+/** Of a file of the log: 1 MB instead of 16, since a backup carries at least one. */
 export const SEGMENT_BYTES = 1024 * 1024;
 
-/** How `initdb` makes every database of the lab. */
+/** For every database of the lab. */
 export const INITDB: readonly string[] = [
   '--username=postgres',
   // For a person who starts a downloaded copy by hand; the lab's servers read files outside the data folder.
@@ -65,7 +64,7 @@ export const INITDB: readonly string[] = [
 
 /**
  * Gives a database that was never started another identifier, in its control file and its log; PostgreSQL
- * compares the two at start. If the control file's checksum is not found, nothing changes.
+ * compares the two at start. Changes nothing if the control file's checksum is not found.
  */
 async function identify(data: string): Promise<void> {
   const path = join(data, 'global/pg_control');
@@ -92,29 +91,27 @@ async function identify(data: string): Promise<void> {
 /** Through no link: the folder belongs to PostgreSQL's user, whom root does not trust. */
 const IN_PLACE = constants.O_RDWR | constants.O_NOFOLLOW;
 
-/** A control file begins with it. */
+/** At the start of a control file. */
 const IDENTIFIER_BYTES = 8;
 
-/** In a file of the log it follows the header that every page has (PostgreSQL, `xlog_internal.h`). */
+/** After the header of every page of a log file (PostgreSQL, `xlog_internal.h`). */
 const IDENTIFIER_IN_LOG = 24;
 
-/** Seconds since 1970, then bits that differ within one second, as PostgreSQL makes them. */
+/** As PostgreSQL does: seconds since 1970, then bits that differ within one second. */
 function newIdentifier(): Buffer {
   const identifier = randomBytes(IDENTIFIER_BYTES);
   identifier.writeUInt32LE(Math.floor(Date.now() / 1000), IDENTIFIER_BYTES / 2);
   return identifier;
 }
 
-/**
- * pg_control ends in a CRC of everything before it, within its first 512 bytes; its length varies by version.
- */
+/** A CRC of everything before it, in the first 512 bytes of pg_control, whose length varies by version. */
 function sumPlaceIn(control: Buffer): number | undefined {
   for (let at = 64; at < 512; at += 4)
     if (control.readUInt32LE(at) === crc32c(control.subarray(0, at))) return at;
   return undefined;
 }
 
-/** PostgreSQL's checksum, CRC-32C (RFC 3720, Castagnoli); `node:zlib` has another CRC-32. */
+/** CRC-32C (RFC 3720, Castagnoli), as PostgreSQL; `node:zlib` has another CRC-32. */
 function crc32c(bytes: Buffer): number {
   let sum = ~0;
   for (const byte of bytes) {

@@ -17,15 +17,15 @@ interface PostgresEngineOptions {
   readonly launcher: Launcher;
   /** 0700, owned by the launcher's user; each database gets a folder in it. */
   readonly folder: string;
-  /** Off makes tests faster, but a machine crash may lose the lab's data. */
+  /** Off: faster tests, but a machine crash may lose the lab's data. */
   readonly fsync: boolean;
-  /** The data folder of an empty database that the launcher's user can read; by default one is made. */
+  /** An empty database's data folder, readable for the launcher's user; by default one is made. */
   readonly emptyDatabase?: string | undefined;
   /** Stops databases that are being made. */
   readonly signal: AbortSignal;
 }
 
-/** Real PostgreSQL servers, one per place: only unix sockets, in folders closed to others. */
+/** Real servers, one per place: only unix sockets, in folders closed to others. */
 export async function makePostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
   const binaries = await findBinaries(options.launcher, options.folder, options.located);
   const makeEmpty = emptyDatabases(options.launcher, binaries, {
@@ -122,7 +122,7 @@ function makePlace(folder: string, options: PlaceOptions): Place {
   };
 }
 
-/** Socket paths are limited (`unix(7)`), so only this much of a name is used. */
+/** Socket paths are limited (`unix(7)`). */
 const LONGEST_NAME = 10;
 
 function shortName(name: string): string {
@@ -134,7 +134,7 @@ async function makePrivate(folder: string, { user }: Launcher): Promise<void> {
   if (user !== undefined) await chown(folder, user.uid, user.gid);
 }
 
-/** Runs SQL and returns the rows of the last statement; several are allowed without parameters. */
+/** Returns the rows of the last statement; several are allowed without parameters. */
 export type Query = <Row extends object = Record<string, unknown>>(
   sql: string,
   parameters?: readonly unknown[],
@@ -144,74 +144,69 @@ export type Query = <Row extends object = Record<string, unknown>>(
 export interface BaseBackup {
   /** The data folder, then an entry `backup_manifest` with the SHA-256 of every file. */
   readonly content: Readable;
-  /** The manifest, once `content` has ended. */
+  /** Once `content` has ended. */
   manifest(): string;
 }
 
-/** A running database server. */
 export interface Server {
   readonly pid: number;
-  /** False once the process has ended, for any reason. */
+  /** False once the process has ended. */
   readonly running: boolean;
   /** As the superuser. */
   readonly query: Query;
   baseBackup(label: string): BaseBackup;
   /** Admits every user, by password; before, only the superuser. Resolves once the server acts on it. */
   admit(): Promise<void>;
-  /** Fast shutdown: clients are cut off, nothing committed is lost. Resolves when the process is gone. */
+  /** Fast shutdown: cuts off clients, loses nothing committed. Resolves when the process is gone. */
   stop(): Promise<void>;
-  /** Kills all processes of the server without notice. Resolves when they are gone. */
+  /** All processes, without notice. Resolves when they are gone. */
   kill(): Promise<void>;
 }
 
-/** Settings of a server beyond the engine's own, as in `postgresql.conf`. */
+/** Beyond the engine's own, as in `postgresql.conf`. */
 export type Settings = Readonly<Record<string, string>>;
 
-/**
- * A folder for one database: its server's socket, and as many data folders as a switch between them needs.
- */
+/** For one database: its server's socket, and the data folders that a switch needs. */
 export interface Place {
-  /** Also the folder of the socket `.s.PGSQL.5432`; there is no TCP. */
+  /** Also of the socket `.s.PGSQL.5432`; there is no TCP. */
   readonly folder: string;
   /** Aborted by `remove` and by the end of the engine. */
   readonly signal: AbortSignal;
-  /** A new folder that only this user and the database's user can see; returns its path. */
+  /** Only this user and the database's user can see it; returns its path. */
   makeFolder(name: string): Promise<string>;
   /** An empty database in a new data folder. Rejects with `lab.postgres`. */
   initialise(data: string): Promise<void>;
-  /** A data folder from a base backup. Rejects with `lab.content` and leaves nothing then. */
+  /** From a base backup. Rejects with `lab.content` and then leaves nothing. */
   extract(content: Readable, data: string): Promise<void>;
-  /** Starts a server that only the superuser reaches. Rejects with `lab.postgres` if it does not come up. */
+  /** Admits only the superuser. Rejects with `lab.postgres` if the server does not come up. */
   start(data: string, settings: Settings): Promise<Server>;
   /** `remove` waits for this work before it deletes files. */
   track<T>(work: Promise<T>): Promise<T>;
-  /** Stops what runs and removes the folder. Safe to call twice. */
+  /** Stops what runs and removes the folder. Idempotent. */
   remove(): Promise<void>;
 }
 
-/** A temporary database beside the instances. */
+/** Temporary, beside the instances. */
 export interface Database {
   readonly query: Query;
-  /** Stops the server and removes its files. Safe to call twice. */
+  /** Stops the server and removes its files. Idempotent. */
   remove(): Promise<void>;
 }
 
-/** The lab's requirements of a database product. */
 export interface Engine {
-  /** `PostgreSQL 18.4` */
+  /** Such as `PostgreSQL 18.4`. */
   readonly description: string;
-  /** A new folder for a database, with a short and unique name made from `name`. */
+  /** A new folder, with a short and unique name made from `name`. */
   claim(name: string): Promise<Place>;
-  /** A database from a base backup; resolves when it answers queries. */
+  /** From a base backup; resolves when the database answers queries. */
   restore(name: string, content: Readable): Promise<Database>;
   /** Removes every place; call it after the signal that stops those being made. */
   close(): Promise<void>;
 }
 
 /**
- * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds
- * files and folders only, so anything else (links, devices, paths that leave the folder, a cut tar) rejects
- * with `lab.content`.
+ * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. Anything but files
+ * and folders (links, devices, paths that leave the folder, a cut tar) rejects with `lab.content`.
  */
 export async function extractBaseBackup(
   content: Readable,
@@ -247,9 +242,9 @@ function unusable(why: string, cause: unknown): LifeboatError {
 }
 
 /**
- * Unpacks a tar into a new folder (folders 0700, files 0600) and returns the number of entries. Rejects for
- * anything but files and folders, for a path that leaves the folder, for a repeated name, and with errors of
- * the stream, the disk or the signal. The caller removes what was written.
+ * Unpacks a tar into a new folder (folders 0700, files 0600); returns the number of entries. Rejects for
+ * anything but files and folders, a path that leaves the folder, a repeated name, and with errors of the
+ * stream, the disk or the signal. The caller removes what was written.
  */
 export async function unpackTar(content: Readable, folder: string, signal: AbortSignal): Promise<number> {
   const tar = extract();
@@ -273,14 +268,14 @@ export async function unpackTar(content: Readable, folder: string, signal: Abort
 type Entry = ExtractEvents['entry'][1];
 
 /**
- * No link is ever made, so no path leads through one. Calls of the disk wait in line: a backup is a thousand
- * small files, and handing each call to another thread takes several times as long as the call.
+ * No link is ever made, so no path leads through one. Synchronous disk calls: a backup is a thousand small
+ * files, and handing each call to another thread takes several times as long as the call.
  */
 async function writeEntry(entry: Entry, folder: string): Promise<void> {
   const { name } = entry.header;
   const parts = entryPath(name);
   if (parts === undefined) throw refused(name, 'its path leaves the folder');
-  // The library reads a non-numeric size as null, and would wait for that many bytes.
+  // The library reads a size that is not a number as null, and would wait for that many bytes.
   if (!Number.isSafeInteger(entry.header.size)) throw refused(name, 'its size is not a number');
   const kind = kindOf(entry.header);
   if (kind === undefined) throw refused(name, 'it is neither a file nor a folder');
@@ -298,17 +293,14 @@ async function writeEntry(entry: Entry, folder: string): Promise<void> {
   }
 }
 
-/**
- * The parts of an entry's path below the target folder; empty for the folder itself. Undefined for a path
- * that is absolute, climbs with `..`, or holds a NUL.
- */
+/** Below the target folder; empty for the folder itself. Undefined if absolute, with `..`, or with a NUL. */
 function entryPath(name: string): readonly string[] | undefined {
   if (name === '' || name.startsWith('/') || name.includes('\0')) return undefined;
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   return parts.includes('..') ? undefined : parts;
 }
 
-/** For a sparse file (GNU, in pax records) the tar holds a map of holes, not the file. */
+/** For a sparse file (GNU, in pax records) the tar has a map of holes, not the file. */
 function kindOf(header: Header): 'file' | 'folder' | undefined {
   if (Object.keys(header.pax ?? {}).some((keyword) => keyword.startsWith('GNU.sparse.'))) return undefined;
   if (header.type === 'directory') return 'folder';

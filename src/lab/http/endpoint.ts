@@ -15,7 +15,6 @@ export interface Request {
   readonly instance: LabInstance;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** The header fields `Range` and `If-Range`. */
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
   /** How a fault makes the started task end. */
@@ -44,7 +43,6 @@ export interface FileReply {
 
 export type Reply = JsonReply | FileReply;
 
-/** A successful answer. */
 export interface Answer {
   readonly status: number;
   /** Absent: the answer is a file. */
@@ -57,7 +55,6 @@ export interface Endpoint extends FaultTarget {
   readonly base: '/v1/instances' | '/service-instances';
   /** `createBackup`: unique among the endpoints of a revision. */
   readonly name: string;
-  /** One sentence for the description. */
   readonly summary: string;
   readonly errors: ErrorStyle;
   /** Only the revisions that have the endpoint. */
@@ -67,7 +64,6 @@ export interface Endpoint extends FaultTarget {
   /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
   readonly refuses: { readonly [R in Revision]?: readonly number[] };
   readonly unknownInstance: 404 | 412;
-  /** Examples for the description. */
   readonly examples?: { readonly request?: unknown; readonly answer?: unknown };
   /** Throws a `Refusal`. */
   carryOut(request: Request): Promise<Reply>;
@@ -150,7 +146,6 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal's body in its endpoint's style. */
 export function refusalBody({ status, word, message }: Refusal, style: ErrorStyle): Record<string, unknown> {
   if (style === 'v0') return { msg: message };
   if (style === 'v1-download') return { message, status };

@@ -7,7 +7,6 @@ import { overviewEndpoints, upkeepEndpoints } from './upkeep.ts';
 import { v0Endpoints } from './v0.ts';
 import { ERROR_BODIES } from './wire.ts';
 
-/** Every endpoint that a revision of the service has, V0 included. */
 export function endpointsOf(revision: Revision): readonly Endpoint[] {
   return [
     ...overviewEndpoints,
@@ -21,10 +20,8 @@ export function endpointsOf(revision: Revision): readonly Endpoint[] {
   ].filter((endpoint) => endpoint.answers[revision] !== undefined);
 }
 
-// By hand over zod's JSON Schemas: Hono's libraries describe routes one by one, and ours are data per
-// revision.
+// By hand over zod's JSON Schemas: Hono's libraries describe routes singly; ours are data per revision.
 
-/** A JSON value of the description. */
 type Json = { readonly [key: string]: unknown };
 
 const WORDS: Readonly<Record<number, string>> = {
@@ -52,10 +49,7 @@ const ALWAYS = [401, 403, 500, 502, 504] as const;
 
 const VERSION: Readonly<Record<Revision, string>> = { 61: '61.0.0', 62: '62.0.2' };
 
-/**
- * The service's description for programs: OpenAPI 3.1, from the schemas that parse requests and shape
- * answers.
- */
+/** OpenAPI 3.1 for programs, from the schemas that parse requests and shape answers. */
 export function openApiOf(
   revision: Revision,
   endpoints: readonly Endpoint[],
@@ -161,7 +155,6 @@ function exampleOf(value: unknown): Json {
   return value === undefined ? {} : { example: value };
 }
 
-/** The example in this revision's form. */
 function trimmed(body: z.ZodType, example: unknown): unknown {
   return example === undefined ? undefined : body.parse(example);
 }
@@ -190,9 +183,7 @@ function inBraces(path: string): string {
   return path.replace(/:(?<name>\w+)/gu, '{$<name>}');
 }
 
-/**
- * Two templates that differ in the names of their parameters only are one path (OpenAPI 3.1, Paths Object).
- */
+/** Templates that differ only in the names of parameters are one path (OpenAPI 3.1, Paths Object). */
 function samePath(paths: Record<string, unknown>, path: string): string {
   const shape = (template: string) => template.replace(/\{\w+\}/gu, '{}');
   return Object.keys(paths).find((known) => shape(known) === shape(path)) ?? path;

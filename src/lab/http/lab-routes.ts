@@ -14,13 +14,12 @@ import { parseOrRefuse, Refusal, refusalBody } from './endpoint.ts';
 import { authorise, type LabContext, readJson } from './request.ts';
 
 /**
- * The lab's own routes, for another process: what it is, what the service did, what shall go wrong.
- *
- * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may
- * begin with `-`. `router` is when the platform's router ends a request to the service or the platform; it
- * does not affect these routes. `:name` is a name or a GUID. A deleted instance can still be read, but not
- * changed. Errors have the body of V1: 401, 403, 404 for an unknown instance or binding, 422 with what is
- * wrong with the body, 502 for a binding while the server is down.
+ * The lab's own routes, for another process: what it is, what the service did, what shall go wrong. GET takes
+ * any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may begin with
+ * `-`. `router` is when the platform's router ends a request to the service or the platform, not to these
+ * routes. `:name` is a name or a GUID. A deleted instance can be read, but not changed. Errors have V1's
+ * body: 401, 403, 404 for an unknown instance or binding, 422 with what is wrong with the body, 502 for a
+ * binding while the server is down.
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();

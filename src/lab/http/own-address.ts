@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const NAMES = ['127.0.0.1', 'localhost'] as const;
 
 /**
- * Why a request does not come from a person or program on this machine: `host` if it is addressed to another
- * name or port (a foreign name for the loopback address: DNS rebinding), `origin` if a web page of another
- * address sends it. Browsers always send both; HTTP/1.0 sends no host.
+ * Why a request is not from this machine: `host` if it is for another host or port (DNS rebinding: a foreign
+ * name for loopback), `origin` if a foreign web page sends it. Browsers send both, HTTP/1.0 no host.
  */
 export function foreignPartOf({ headers, socket }: IncomingMessage): 'host' | 'origin' | undefined {
   const own = ownAddresses(socket.localPort ?? 0);

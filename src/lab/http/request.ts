@@ -7,7 +7,6 @@ import type { Outcome } from '../manager/task-queue.ts';
 import { type Endpoint, Refusal, type Request } from './endpoint.ts';
 import { COOKIE, type Right } from './tokens.ts';
 
-/** The request to an endpoint, parsed from a call on the wire. */
 export function requestOf(
   context: LabContext,
   endpoint: Endpoint,

@@ -23,12 +23,8 @@ import { foreignPartOf } from './own-address.ts';
 import { authorise, type LabContext, readJson, requestOf } from './request.ts';
 import { extraRoutes } from './sso.ts';
 
-/**
- * The service's HTTP server, on 127.0.0.1 only, for callers that use that name or `localhost`. Until `serve`
- * is called every answer is 503.
- */
+/** The service's HTTP server, on 127.0.0.1 only, called by that name or `localhost`; 503 until `serve`. */
 interface HttpService {
-  /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   serve(state: LabState, endpoints: readonly Endpoint[]): void;
   /** Ends every connection, also in the middle of an answer. */
@@ -38,10 +34,7 @@ interface HttpService {
 /** In every answer of a simulated lab: `simulated`. */
 const LABEL = 'lifeboat-lab';
 
-/**
- * How long an idle connection stays open. Clients keep theirs for a few seconds up to a minute; a server that
- * closes earlier resets a request that is just arriving.
- */
+/** For idle connections: clients keep theirs up to a minute; closing earlier resets arriving requests. */
 const IDLE_MS = 75_000;
 
 /** Starts listening; port 0 takes any free one. Rejects with `lab.port` when the port is taken. */
@@ -152,7 +145,6 @@ function refuseCaller(
   }
 }
 
-/** One call from its head to the last byte of its answer. */
 async function handle(context: LabContext, endpoint: Endpoint, state: LabState): Promise<Response> {
   const { incoming, outgoing } = context.env;
   const instance = instanceAt(context, state);

@@ -46,10 +46,7 @@ function remember(context: LabContext, session: string): void {
   setCookie(context, COOKIE, session, { path: '/', httpOnly: true, sameSite: 'Lax' });
 }
 
-/**
- * Routes beside the endpoints: the description, which needs no token, the sign-on in front of V0, and the
- * application platform.
- */
+/** Routes beside the endpoints: the description (no token needed), V0's sign-on, the platform. */
 export function extraRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const { platform } = state;
   const app = new Hono<{ Bindings: HttpBindings }>();

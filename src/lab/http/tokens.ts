@@ -50,9 +50,7 @@ async function replace(path: string, token: string): Promise<void> {
   await rename(fresh, path);
 }
 
-/**
- * The dashboard's sign-on (section 5 item 2): a caller that has shown a token once continues with a cookie.
- */
+/** The dashboard's sign-on (section 5 item 2): after showing a token once, a caller goes on with a cookie. */
 export interface Sessions {
   /** Keeps the destination with the Authorization header shown; the code is valid for one `enter`. */
   begin(authorization: string, destination: string): string;
@@ -60,7 +58,6 @@ export interface Sessions {
   enter(
     code: string,
   ): { readonly session: string; readonly ticket: string; readonly destination: string } | undefined;
-  /** Opens a session directly from a header. */
   open(authorization: string): string;
   /** The header that a session was opened with. */
   ofSession(session: string | undefined): string | undefined;

@@ -74,8 +74,7 @@ export const upkeepEndpoints: readonly Endpoint[] = [
       if (body.service_id !== instance.facts.serviceId) {
         throw new Refusal(422, 'invalidParameters', 'service_id: the instance is of another service');
       }
-      // Section 4.2 item 6 forbids maintenance updates, and does not say how that shows: here also to who
-      // triggers one.
+      // Section 4.2 item 6 leaves open how forbidden updates show: here also to who triggers one.
       if (!instance.upkeep.setting.allowed) {
         throw new Refusal(
           422,

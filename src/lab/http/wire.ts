@@ -1,9 +1,6 @@
 import * as z from 'zod';
 
-/*
- * The service's answers (service-api.md section 2) as schemas, which make and describe them. `null` means not
- * known yet; section 2 does not say.
- */
+/* Schemas of the answers of service-api.md section 2. `null` is not known yet; section 2 does not say. */
 
 const id = z.int().positive().describe('Internal id');
 const datetime = z.iso.datetime({ precision: 3 }).describe('ISO 8601, UTC');

@@ -3,7 +3,6 @@ import type { Secret } from '../../base/secret.ts';
 import type { BackupStore } from './store.ts';
 import { isOpen, type Outcome, type Task, type TaskQueue } from './task-queue.ts';
 
-/** A backup as the Backup Manager knows it. */
 export interface LabBackup {
   /** Small, per instance, from 1. */
   readonly id: number;
@@ -19,7 +18,6 @@ export interface LabBackup {
 /** The Backup Manager's view of the instance whose backups it keeps. */
 export interface BackupOrigin<Facts> {
   readonly name: string;
-  /** The GUID by which the Backup Manager refers to the backups of the instance. */
   readonly backupGuid: string;
   /** The content, and what is known about it once it has ended. */
   take(label: string): { readonly content: Readable; facts(): Promise<Facts> };
@@ -135,10 +133,7 @@ export class InstanceBackups<Facts> {
   }
 }
 
-/**
- * Which backups the service offers for download, which its documents leave open: those under the user's
- * current key, or those under any key of the user.
- */
+/** Downloadable backups (the documents leave it open): under the user's current key, or any of the user's. */
 export const DOWNLOAD_RULES = ['present-key', 'own-key'] as const;
 export type DownloadRule = (typeof DOWNLOAD_RULES)[number];
 
@@ -151,10 +146,7 @@ export interface RetentionRule {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Which backups to delete now: done, older than the retention time, and with enough newer done ones (section
- * 2.3). A failed backup protects nothing and does not count. `backups` is oldest first.
- */
+/** Done, older than the retention time, enough newer done ones (section 2.3). `backups`: oldest first. */
 export function expiredBackups<B extends { readonly task: Task }>(
   backups: readonly B[],
   { min_backup_count, retention_time }: RetentionRule,
@@ -186,7 +178,6 @@ interface RestoreParts {
   readonly queue: TaskQueue;
   /** Whether the instance is idle except for restores. */
   readonly atRest: () => boolean;
-  /** Called when a restore has ended, successfully or not. */
   readonly ended: () => void;
   readonly life: () => AbortSignal;
 }

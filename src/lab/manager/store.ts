@@ -15,7 +15,6 @@ export interface Stored {
   readonly sha256: string;
 }
 
-/** Where the Backup Manager keeps backups. */
 export interface BackupStore {
   /** Compresses, encrypts and stores a tar; a part of one never gets its name. */
   write(backupId: string, content: Readable, key: Secret, signal: AbortSignal): Promise<Stored>;
@@ -87,10 +86,7 @@ export class FolderStore implements BackupStore {
 /** Larger than the default of 16 KiB, for fewer turns of the event loop. */
 const CHUNK = 256 * 1024;
 
-/**
- * The tar inside a stored backup, as a restore reads it. A wrong key or a damaged file ends the stream with
- * an error, at the latest at its end: do not use a part.
- */
+/** A stored backup's tar. Do not use a part: a wrong key or damage may show only as an error at its end. */
 export function openBackup(encrypted: Readable, key: Secret, signal: AbortSignal): Readable {
   const content = createGunzip({ chunkSize: CHUNK });
   // The error reaches the reader through `content`, which `pipeline` destroys with it.

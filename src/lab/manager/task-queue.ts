@@ -94,7 +94,6 @@ export class TaskQueue {
     });
   }
 
-  /** Releases the queued tasks that a fault holds. */
   release(): void {
     this.#waiting.push(...this.#stuck.map((entry) => ({ ...entry, outcome: 'done' as const })));
     this.#stuck = [];

@@ -8,7 +8,6 @@ import { type FaultTable, type Named, someNames } from '../faults.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Scenario, Step } from './scenario.ts';
 
-/** The part of a lab that a scenario can change. */
 export interface Stage {
   readonly instances: readonly StageInstance[];
   readonly faults: Pick<FaultTable, 'add' | 'check'>;
@@ -29,11 +28,10 @@ interface StageInstance extends Named {
 }
 
 /**
- * Plays a scenario until the signal is aborted or the next one begins; a lab plays one at a time. The next
- * one ends all faults, restores the lab's own workers, pace and disks, and ends this one's schedule; a lost
- * instance, an expired token and a changed key stay. Throws `lab.fault` for an impossible fault and
- * `lab.scenario` for an unknown instance, before anything begins. A step that fails later is logged, and the
- * next ones go on.
+ * Plays a scenario until the signal is aborted or the next one begins. The next one ends all faults and this
+ * one's schedule, and restores the lab's own workers, pace and disks; a lost instance, an expired token and a
+ * changed key stay. Before anything begins, throws `lab.fault` for an impossible fault and `lab.scenario` for
+ * an unknown instance. A later step that fails is logged, and the next ones go on.
  */
 export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSignal): void {
   for (const fault of scenario.faults) stage.faults.check(fault);
@@ -51,10 +49,7 @@ export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSign
   PLAYS.set(stage, { scenario, ending, own, ended });
 }
 
-/**
- * Ends the current scenario's timeline: resolves when no step is running and none will follow. The effects of
- * earlier steps, faults and settings stay.
- */
+/** Ends the timeline: resolves when no step runs or will follow. Effects, faults and settings stay. */
 export async function endTimeline(stage: Stage): Promise<void> {
   const play = PLAYS.get(stage);
   play?.ending.abort();

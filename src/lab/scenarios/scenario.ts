@@ -16,7 +16,6 @@ const Step = z.discriminatedUnion('do', [
   /** The instance is lost: its database is killed, and a router answers 502 in its place. */
   z.strictObject({ do: z.literal('lose'), after, instance }),
   z.strictObject({ do: z.literal('bring-back'), after, instance }),
-  /** Adds a fault. */
   z.strictObject({ do: z.literal('fault'), after, fault: Fault }),
   /** Ends all faults; tasks held in the queue go on. */
   z.strictObject({ do: z.literal('clear'), after }),
@@ -30,7 +29,6 @@ const Step = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('backup'), after, instance }),
   /** The metrics show a persistent disk this full; 80 % open the parachute (section 2.8). */
   z.strictObject({ do: z.literal('fill-disk'), after, instance, percent: z.number().min(0).max(100) }),
-  /** The service's clock jumps ahead. */
   z.strictObject({ do: z.literal('advance'), after, by: Duration }),
   /** The service's clock is off by this much. */
   z.strictObject({ do: z.literal('skew'), after, by: Offset }),
@@ -41,7 +39,6 @@ export type Step = z.output<typeof Step>;
 const Period = Duration.refine((ms) => ms >= 1_000, 'must be 1s or more');
 
 const Settings = z.strictObject({
-  /** Tasks that the Backup Manager runs at once. */
   workers: z.int().positive().optional(),
   /** How long a worker waits before each task's work. */
   taskDelay: Duration.optional(),
@@ -66,7 +63,6 @@ export const Scenario = z.strictObject({
 });
 /** A scenario with all defaults filled in; durations in milliseconds. */
 export type Scenario = z.output<typeof Scenario>;
-/** A scenario as it is written. */
 export type ScenarioInput = z.input<typeof Scenario>;
 
 /**

@@ -24,10 +24,7 @@ interface SimulatedHostPlan extends HostPlan {
   begin(): void;
 }
 
-/**
- * A host without databases: instances are a few objects in memory. `taskMs` is how long a task takes, at
- * least and at most, in real milliseconds; the seed decides where between.
- */
+/** No databases: instances are objects in memory. The seed picks each task's real time within `taskMs`. */
 export function simulatedHost(options: {
   readonly taskMs?: readonly [least: number, most: number];
   readonly seed?: number;
@@ -47,7 +44,6 @@ export function simulatedHost(options: {
         if (hasBegun && most > 0)
           await pause(least + next() * (most - least), undefined, { signal, ref: false });
       };
-      // They share a machine.
       const metrics = new InstanceMetrics(() => home.state, now);
       return {
         description: SIMULATED,
@@ -78,10 +74,7 @@ interface Archive {
   readonly bytes: Promise<Buffer>;
 }
 
-/**
- * Backups in memory, for contents that are small and mostly alike: those of the same content under the same
- * key share one encrypted archive.
- */
+/** Backups in memory, small and mostly alike: the same content and key share one encrypted archive. */
 class SharedArchives implements BackupStore {
   readonly #archives = new WeakMap<Secret, Archive>();
   readonly #kept = new Map<string, Buffer>();
@@ -123,7 +116,6 @@ interface SimulatedParts {
   /** What every backup holds. */
   readonly content: Buffer;
   readonly archiving: boolean;
-  /** Takes as long as a task does. */
   readonly takeTime: () => Promise<void>;
   /** A folder of the lab, for figures of its disk. */
   readonly folder: string;

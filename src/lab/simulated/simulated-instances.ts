@@ -20,10 +20,7 @@ export function simulatedInstances(pairs: number): readonly InstanceWish[] {
   }).flat();
 }
 
-/**
- * The config of a simulated lab, in JSON: tens of thousands of instances are read from it at once. One line
- * for each, for people and their tools.
- */
+/** JSON, as tens of thousands of instances are read at once; a line for each, for people and tools. */
 export function simulatedConfig(facts: {
   readonly origin: string;
   readonly revision: number;

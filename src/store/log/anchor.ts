@@ -3,7 +3,6 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Log } from '../journal.ts';
 
-/** An anchor states the origin of a log, its number of entries, and the beginning of its root. */
 export interface Anchor {
   /** `lifeboat/<16 hex digits>`. */
   readonly origin: string;
@@ -16,22 +15,21 @@ const ROOT_DIGITS = 20;
 const FORM = /^lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20}):([0-9a-f]{4})$/u;
 
 /**
- * The head of the log in one line, for a ticket that a person who rewrites the journal cannot reach. It pins
- * the whole store: `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 before
- * them>`.
+ * The head of the log in one line, for a ticket that no one who rewrites the journal can reach. It pins the
+ * whole store: `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 before them>`.
  */
 export function anchorOf({ origin, size, root }: Anchor): string {
   const text = `${origin.replace('/', ':')}:${size}:${root.slice(0, ROOT_DIGITS)}`;
   return `${text}:${checkOf(text)}`;
 }
 
-/** The anchor of a store's current head; undefined for an empty store. Rejects if the log is damaged. */
+/** Undefined for an empty store. Rejects if the log is damaged. */
 export async function anchorOfHead(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
   const [origin, head] = [await log.origin(), await log.head()];
   return origin === undefined ? undefined : anchorOf({ origin, ...head });
 }
 
-/** Reads an anchor pasted from a ticket. Throws `anchor.typo` (exit 2) if it is incomplete or mistyped. */
+/** Throws `anchor.typo` (exit 2) if the text is incomplete or mistyped. */
 export function parseAnchor(pasted: string): Anchor {
   const text = pasted.replace(/^[\s'"`<(]+|[\s'"`>).,;]+$/gu, '');
   const [whole, log, size, root, check] = FORM.exec(text) ?? [];

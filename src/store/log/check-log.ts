@@ -16,32 +16,31 @@ import {
 } from './rollback.ts';
 
 export interface CheckOptions {
-  /** This installation's public key, PEM; without it only the keys that the log names are known. */
+  /** PEM. Without it only the keys that the log names are known. */
   readonly ownKey?: string | undefined;
   /** Several installations write to the store (PostgreSQL). */
   readonly isShared?: boolean | undefined;
-  /** The log that this home found at the address of a shared store: another log there is a rollback. */
+  /** The log that this home found at a shared store's address: another log there is a rollback. */
   readonly seenHere?: string | undefined;
-  /** How many checkpoints of a place to read besides those larger than the store; default 16. */
+  /** How many checkpoints of a place to read besides those larger than the store. Default: 16. */
   readonly most?: number | undefined;
-  /** Why the store, given as undefined, cannot be read although it exists. */
+  /** Why the existing store, passed as undefined, cannot be read. */
   readonly unreadable?: string | undefined;
 }
 
-/** The findings about a store and its places. */
 export interface Checked extends Judged {
   readonly store: SeenStore;
   readonly places: readonly SeenPlace[];
   readonly losses: readonly Loss[];
 }
 
-/** Enough to show that two copies were used in turn; larger ones would have stopped an earlier copy. */
+/** Enough to show that two copies were used in turn: larger ones would have stopped an earlier copy. */
 const LOOKED_AT = 16;
 
 /**
  * Compares a store with the checkpoints of its places. `journal` is undefined if a store existed and is gone:
- * then every checkpoint of the home belongs to a log that is gone. Only reads; a place that does not answer
- * within its time limit is a warning. Rejects with the store's own errors.
+ * then every checkpoint of the home belongs to a lost log. Only reads; a place that exceeds its time limit is
+ * a warning. Rejects with the store's own errors.
  */
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
@@ -51,8 +50,7 @@ export async function checkLog(
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
   const losses = lossesIn(entries ?? []);
-  // Others may append during the check, so read the store's memory before the places, and its entries after
-  // them.
+  // Others may append meanwhile: read the store's memory before the places, and its entries after them.
   const vouched = (await journal?.log.vouched()) ?? 0;
   const before = (await journal?.log.head())?.size ?? 0;
   const looks = await Promise.all(
@@ -103,8 +101,8 @@ export async function armedCalls(
 }
 
 /**
- * Of the calls that checkpoints name: those that the store's entries still have in doubt, and those that the
- * entries mention at all. Projections may be older than the entries.
+ * Of the calls in checkpoints: those still in doubt by the entries, and those that the entries mention at
+ * all. Projections may be older than the entries.
  */
 async function callsHere(
   journal: Pick<JournalReader, 'read'> | undefined,
@@ -131,8 +129,8 @@ interface PlaceLook {
 }
 
 /**
- * Checkpoints of other logs. In the home they count only if it has none of the store's own log: that other
- * log was here before. A team's folder belongs to one store, so every other log in it was there before.
+ * Checkpoints of other logs. In the home they count only if it has none of the store's own log: the other log
+ * was here before. In a team's folder, which belongs to one store, they always count.
  */
 async function logsGone(
   { place, look }: PlaceLook,
@@ -160,8 +158,8 @@ async function logsGone(
 
 /**
  * A member who joins a team's store may have used another one before. That one counts as gone only if it was
- * at the same address, or if its newest checkpoint in this home names calls without an outcome, which could
- * be sent again.
+ * at the same address, or if its newest checkpoint here names calls without an outcome, which could be sent
+ * again.
  */
 function isLost(seenHere: string | undefined) {
   return (placed: PlacedNote, at: number, all: readonly PlacedNote[]): boolean =>
@@ -250,8 +248,7 @@ async function checkpointSeen(
   { keys, isAccepted, rootHere: rootAt }: About,
 ): Promise<SeenCheckpoint | undefined> {
   const own = readCheckpoint(note, keys.believed);
-  // A loss can include the entry that announced a key, so a key that lies beside its checkpoints is enough to
-  // stop.
+  // A loss can include the entry that announced a key: a key beside its checkpoints is enough to stop.
   const read = own.result === 'signed' ? own : readCheckpoint(note, beside);
   if (read.result !== 'signed') return undefined;
   const { checkpoint } = read;
@@ -267,7 +264,7 @@ async function checkpointSeen(
   return { ...seen, isAccepted: isAccepted(seen) };
 }
 
-/** If nodes are missing there is no root, and no checkpoint fits. */
+/** If nodes are missing, there is no root, and no checkpoint fits. */
 async function rootHere(
   journal: Pick<JournalReader, 'log'> | undefined,
   size: number,
@@ -285,7 +282,7 @@ async function newestAt(
   try {
     for await (const { at } of journal.log.stored(size - 1)) return at;
   } catch {
-    // That place is damaged too, so it proves nothing.
+    // It is damaged there too, so it proves nothing.
   }
   return undefined;
 }

@@ -27,9 +27,8 @@ export interface Checkpoint {
   readonly unnamed?: number;
 }
 
-/** A call that may have been sent when the checkpoint was made. */
 export interface ArmedCall {
-  /** The run that sends it, or the ledger for a single command of an earlier version. */
+  /** The run, or the ledger for a single command of an earlier version. */
   readonly stream: StreamName;
   readonly instance: string;
   readonly verb: string;
@@ -38,9 +37,9 @@ export interface ArmedCall {
   readonly at: string;
 }
 
-/** A checkpoint whose signature was verified, with the installation that signed it. */
+/** With a verified signature. */
 export interface SignedCheckpoint extends Checkpoint {
-  /** 16 hex digits (`installationOf`). */
+  /** The installation, 16 hex digits (`installationOf`). */
   readonly signedBy: string;
   readonly note: string;
 }
@@ -50,38 +49,37 @@ export type ReadCheckpoint =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
-/** A note has room for this many calls, so the oldest are named; readers accept no more either. */
+/** A note names this many, the oldest; readers accept no more. */
 export const MAX_ARMED = 400;
 const MORE = 'armed-more';
 
-/** Whether a text is the name of a log. */
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text);
 }
 
-/** The text of a checkpoint that gets signed. Pure. */
+/** Pure. */
 export function checkpointText({ origin, size, root, armed }: Checkpoint): string {
   const head = [origin, String(size), Buffer.from(root, 'hex').toString('base64')];
   const more = armed.length > MAX_ARMED ? [`${MORE} ${armed.length - MAX_ARMED}`] : [];
   return `${[...head, ...armed.slice(0, MAX_ARMED).map(armedLine), ...more].join('\n')}\n`;
 }
 
-/** Reads a checkpoint signed by one of the known keys. Never throws, whatever the text. */
+/** Accepts a signature by one of the known keys. Never throws, whatever the text. */
 export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): ReadCheckpoint {
   const parsed = parseCheckpoint(textOf(note) ?? '');
   if (parsed === undefined) return { result: 'unreadable' };
-  // The key's name is the origin: a note that the same key signs under another name is not a checkpoint.
+  // The key's name is the origin: a note that the key signs under another name is not a checkpoint.
   const opened = openNote(note, parsed.origin, knownKeys);
   if (opened.result !== 'signed') return opened;
   return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
 }
 
-/** The claims of a note, without checking its signature; undefined if it is not a checkpoint. */
+/** Without checking the signature; undefined if it is not a checkpoint. */
 export function claimOf(note: string | undefined): Checkpoint | undefined {
   return note === undefined ? undefined : parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
 }
 
-/** The claims of a checkpoint text, unverified; undefined if it is not one. Unknown lines are ignored. */
+/** Unverified; undefined if it is not a checkpoint. Ignores unknown lines. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', ...rest] = text.split('\n');
   const digest = exactBase64(root);
@@ -101,7 +99,7 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   };
 }
 
-/** Names an installation by its signing key: the first 16 hex digits of the SHA-256 of the raw public key. */
+/** The first 16 hex digits of the SHA-256 of the raw public key. */
 export function installationOf(publicKey: KeyObject): string {
   return hash('sha256', rawPublicKey(publicKey), 'hex').slice(0, 16);
 }
@@ -144,13 +142,10 @@ function parseArmed(line: string): readonly ArmedCall[] {
  * public key: it selects a key and proves nothing.
  */
 
-/** Larger notes are rejected. The specification asks for room for 16 signatures of up to 5 kB each. */
+/** The specification asks for room for 16 signatures of up to 5 kB each. */
 export const MAX_NOTE_BYTES = 128 * 1024;
 
-/**
- * Signs a text with an ed25519 key, given its public half as 32 bytes. The text must end in a line feed; the
- * name has no space and no plus.
- */
+/** The text must end in a line feed; the name has no space and no plus. `publicKey`: the 32 bytes. */
 export function signNote(text: string, name: string, privateKey: KeyObject, publicKey: Buffer): string {
   const signature = sign(null, Buffer.from(text), privateKey);
   const line = Buffer.concat([keyId(name, publicKey), signature]).toString('base64');
@@ -162,9 +157,9 @@ type OpenedNote =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 /**
- * The text of a note if one of the known keys signed it under this name, with the first such key. As the
- * specification requires, signatures of other names and unknown keys are ignored, and a wrong signature of a
- * known key invalidates the note. Never throws, whatever the text.
+ * The text of a note, with the first known key that signed it under this name. As the specification requires,
+ * ignores signatures of other names and unknown keys, and rejects a note with a wrong signature of a known
+ * key. Never throws, whatever the text.
  */
 export function openNote(note: string, name: string, knownKeys: readonly KeyObject[]): OpenedNote {
   const text = textOf(note);
@@ -182,7 +177,7 @@ export function openNote(note: string, name: string, knownKeys: readonly KeyObje
   return opened;
 }
 
-/** The text of a note, without checking its signatures; undefined if it is not a note. */
+/** Without checking the signatures; undefined if it is not a note. */
 export function textOf(note: string): string | undefined {
   const end = note.lastIndexOf('\n\n');
   const isSound = end > 0 && note.endsWith('\n') && note.length <= MAX_NOTE_BYTES && note.isWellFormed();
@@ -195,7 +190,7 @@ export function keyId(name: string, publicKey: Buffer): Buffer {
   return hash('sha256', preimage, 'buffer').subarray(0, 4);
 }
 
-/** The 32 bytes of an ed25519 public key (RFC 8032). */
+/** 32 bytes (RFC 8032). */
 export function rawPublicKey(key: KeyObject): Buffer {
   return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 }
@@ -203,13 +198,13 @@ export function rawPublicKey(key: KeyObject): Buffer {
 function parseSignature(line: string) {
   const [, name, base64] = /^— ([^\s\x85+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? [];
   if (name === undefined || base64 === undefined) return undefined;
-  // Base64 has spare bits that decoders ignore; accept only the one exact spelling.
+  // Base64 has spare bits that decoders ignore: accept only the exact spelling.
   const bytes = exactBase64(base64);
   if (bytes === undefined || bytes.length < 5) return undefined;
   return { name, keyId: bytes.subarray(0, 4), bytes: bytes.subarray(4) };
 }
 
-/** The bytes of a base64 text; undefined for any but its canonical spelling. */
+/** Undefined for any but the canonical spelling. */
 function exactBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;

@@ -3,12 +3,11 @@ import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { isOfPlaces, type LostCall, type Trouble, type TroubleKind } from './rollback.ts';
 
-/** How many lost calls are listed individually. */
 const NAMED = 10;
 
 /**
- * The error that blocks every change to an instance: `journal.rolled-back`, exit 5, with what is missing
- * since when, which calls were armed in the missing part, and the ways out.
+ * The error that blocks every change to an instance, `journal.rolled-back` (exit 5): what is missing since
+ * when, which calls were armed in the missing part, and the ways out.
  */
 export function rolledBack(trouble: Trouble): LifeboatError {
   return new LifeboatError('journal.rolled-back', inShort(trouble), {
@@ -60,13 +59,12 @@ function putBack(trouble: Trouble): string {
   return `to put it back: stop lifeboat, ${how}, then \`lifeboat audit verify\``;
 }
 
-/** The problem in one line. */
 export function inShort(trouble: Trouble): string {
   const [kind = 'unsigned'] = trouble.kinds;
   return WORDS[kind](trouble);
 }
 
-/** What is missing since when, and which calls were armed in that part, one line each. */
+/** What is missing since when, and which calls were armed there, one line each. */
 export function detailsOf(trouble: Trouble): readonly string[] {
   const { kinds, store, misfits, calls, unnamed, since, until } = trouble;
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));

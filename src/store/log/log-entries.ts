@@ -4,10 +4,7 @@ import { lazily } from '../../base/lazily.ts';
 import { type Entry, type JournalReader, LOG_STREAM, type StoredEntry } from '../journal.ts';
 import { type Checkpoint, claimOf } from './checkpoint.ts';
 
-/*
- * The entries of the stream `store/log`. The store itself writes the first one, in the transaction of the
- * first append.
- */
+/* The entries of `store/log`. The store itself writes the first one, with the first append. */
 
 /** The first leaf of every log: the log's name, and the key that signs it. */
 export const LogBegun = z.object({
@@ -17,17 +14,13 @@ export const LogBegun = z.object({
   format: z.literal(1),
 });
 
-/**
- * A key that signs from now on; its own installation writes this when it first opens the store for writing.
- */
+/** Its own installation writes this when it first opens the store for writing. */
 export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
 
-/** An endorsement of the key in `note`, which counts if a trusted key signed the note (named-keys.ts). */
+/** Counts if a trusted key signed the note (named-keys.ts). */
 export const KeyEndorsed = z.object({ note: z.string(), reason: z.string() });
 
-/**
- * The last entry of a store that was moved: all its entries are in another store, where the log continues.
- */
+/** The last entry of a store that was moved: the log continues in another store, which has all entries. */
 export const StoreMoved = z.object({ to: z.string() });
 
 /** The first entry that a store adds after the entries moved into it. */
@@ -35,8 +28,7 @@ export const StoreArrived = z.object({ from: z.string() });
 
 /**
  * A person accepts that entries are gone: which places showed it, what is missing, and which calls may have
- * been sent in that part. Each of these calls is put in doubt in the ledger of its instance, in the same
- * transaction.
+ * been sent in that part. The same transaction puts each of these calls in doubt in its instance's ledger.
  */
 const lossAccepted = lazily(() => {
   const lostCall = z.object({
@@ -49,29 +41,26 @@ const lossAccepted = lazily(() => {
   return z.object({
     reason: z.string(),
     who: z.json().optional(),
-    /** The size of the store when the loss was found. */
+    /** When the loss was found. */
     size: z.int().nonnegative(),
-    /** The furthest checkpoint of each place that does not fit, as a signed note. */
+    /** The furthest misfit of each place, as a signed note. */
     checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
-    /** Every other checkpoint of this log that does not fit: `<size>:<first 20 hex digits of the root>`. */
+    /** Every other misfit of this log: `<size>:<first 20 hex digits of the root>`. */
     also: z.array(z.string()).default([]),
-    /** How many of the rows that its signed head counts the store lacked. */
+    /** How many rows the store lacked of those that its signed head counts. */
     rowsMissing: z.int().nonnegative().default(0),
-    /** Missing leaves before the last existing one, as ranges: `[first, last]`. */
+    /** Missing leaves before the last existing one: `[first, last]`. */
     gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
     calls: z.array(lostCall),
-    /** Unnamed calls of the lost part: their outcome was on record, or no checkpoint had room for them. */
+    /** Calls of the lost part whose outcome was on record, or for which no checkpoint had room. */
     callsLeftOut: z.int().nonnegative().default(0),
   });
 });
 
-/**
- * A person makes a change without the folder in which the team keeps its checkpoints. `lack` says what is
- * wrong with that folder; empty if nothing is.
- */
+/** A change without the folder of the team's checkpoints. `lack`: what is wrong with it; empty if nothing. */
 export const AloneAccepted = z.object({ reason: z.string(), lack: z.string() });
 
-/** A receipt: of a run with what it proved, or of evaluations on record with what holds by each of them. */
+/** Of a run with what it proved, or of evaluations on record with what holds by each. */
 export const ReceiptMade = lazily(() => {
   const digest = z.string().regex(/^[0-9a-f]{64}$/u);
   /** Of the bundle's bytes, and of the public key in DER. */
@@ -83,7 +72,7 @@ export const ReceiptMade = lazily(() => {
   ]);
 });
 
-/** The key that signs receipts, in a note that a key of the log signed. */
+/** In a note that a key of the log signed. */
 export const ReceiptKeyEndorsed = z.object({ note: z.string() });
 
 export const RECEIPT_MADE = 'receipt.made';
@@ -96,10 +85,10 @@ export const ALONE_ACCEPTED = 'alone.accepted';
 export const STORE_MOVED = 'store.moved';
 export const STORE_ARRIVED = 'store.arrived';
 
-/** A machine's clock differs from the time that passed: `{seconds}` ahead or, below zero, behind. */
+/** The clock differs from the time that passed: `{seconds}` ahead or, below zero, behind. */
 export const CLOCK_MOVED = 'clock.moved';
 
-/** By how many seconds the clock was moved according to this entry; 0 for every other entry. */
+/** By how many seconds the clock was moved; 0 for every other entry. */
 export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): number {
   if (type !== CLOCK_MOVED) return 0;
   const seconds = Number(/^\{"seconds":(-?\d{1,9}(?:\.\d{1,9})?)\}$/u.exec(body)?.[1] ?? 0);
@@ -110,23 +99,21 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
 export const MAX_BEHIND = 120;
 
 /**
- * An append first records this if its clock is more than two minutes behind the entry before it, so that an
- * audit does not take the append for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC
- * 3339.
+ * Set, below zero, if an append's clock is more than two minutes behind the entry before it; recorded first,
+ * so that an audit does not take the append for back-dating. Times are RFC 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((msOf(at) - msOf(before ?? at)) / 1000);
   return seconds < -MAX_BEHIND ? { seconds } : undefined;
 }
 
-/** A recorded loss that a person accepted. */
 export interface Loss extends z.output<ReturnType<typeof lossAccepted>> {
   readonly index: number;
   readonly at: string;
   readonly by: string;
 }
 
-/** The losses in the entries of `store/log`, oldest first. Pure. */
+/** From `store/log`, oldest first. Pure. */
 export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
   return entries.flatMap(({ type, body, index, at, by }) => {
     const parsed = type === LOSS_ACCEPTED ? lossAccepted().safeParse(body) : undefined;
@@ -134,12 +121,11 @@ export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
   });
 }
 
-/** All losses ever accepted in a store: every later report lists them first. */
+/** Every later report lists them first. */
 export async function lossesOf(journal: Pick<JournalReader, 'read'>): Promise<readonly Loss[]> {
   return lossesIn(await journal.read(LOG_STREAM));
 }
 
-/** A loss in one sentence for a reader. */
 export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): string {
   const furthest = Math.max(...checkpoints.map((checkpoint) => checkpoint.size), size);
   const inside = gaps.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -152,10 +138,7 @@ export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): s
   return `${lost.join('; ')}; ${doubts}; accepted because: ${reason}`;
 }
 
-/**
- * Returns a test for whether a person accepted that a checkpoint does not fit `origin`, the log of the store.
- * Pure.
- */
+/** A test for whether a person accepted that a checkpoint does not fit the store's log `origin`. Pure. */
 export function excusesOf(
   losses: readonly Loss[],
   origin: string | undefined,

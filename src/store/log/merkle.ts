@@ -5,30 +5,29 @@ import type { Log } from '../journal.ts';
  * The Merkle tree of RFC 6962, section 2.1, over the entries of a store in order of append. Hashes are 32
  * bytes.
  *
- * A node of a full subtree is named by its level and index: leaves are level 0, and node (level, index)
- * covers the leaves index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store
- * keeps each one once: each leaf is stored with the nodes that it completes (`completedBy`), on average one
- * more hash per leaf.
+ * A full subtree has a level and an index: leaves are level 0, and node (level, index) covers the leaves
+ * index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store keeps each once: with
+ * the leaf that completes it (`completedBy`), on average one more hash per leaf.
  */
 
-/** The hash of a leaf: SHA-256(0x00 || data), RFC 6962 section 2.1. */
+/** SHA-256(0x00 || data), RFC 6962 section 2.1. */
 export function leafHash(data: string | Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([LEAF, typeof data === 'string' ? Buffer.from(data) : data]), 'buffer');
 }
 
-/** The hash of an inner node: SHA-256(0x01 || left || right). */
+/** SHA-256(0x01 || left || right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([NODE, left, right]), 'buffer');
 }
 
-/** The root of the empty tree: the SHA-256 of no bytes. */
+/** The SHA-256 of no bytes. */
 export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
 
 const HASH_BYTES = 32;
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);
 
-/** Returns the hash of a full subtree. Throws if the store does not have it. */
+/** The hash of a full subtree. Throws if the store does not have it. */
 export type NodeOf = (level: number, index: number) => Uint8Array;
 
 /**
@@ -46,31 +45,27 @@ export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): read
   return completed;
 }
 
-/**
- * Where a store finds a node: with the leaf that completed it, at this position in the result of
- * `completedBy`; `place` -1 is the leaf's own hash.
- */
+/** The leaf that completed a node, and the position in `completedBy`; `place` -1: the leaf's own hash. */
 export function placeOf(level: number, index: number): { readonly leaf: number; readonly place: number } {
   return { leaf: (index + 1) * 2 ** level - 1, place: level - 1 };
 }
 
-/** The root of the first `size` leaves. */
 export function rootOf(size: number, node: NodeOf): Buffer {
   return size === 0 ? EMPTY_ROOT : rangeOf(0, size, node);
 }
 
-/** The leaves `first` to `end - 1`, whose hash in RFC 6962 is MTH(D[first:end]). */
+/** The leaves `first` to `end - 1`; their hash in RFC 6962 is MTH(D[first:end]). */
 type Range = readonly [first: number, end: number];
 
 /**
- * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from the leaf's
- * sibling up. Throws a RangeError if the tree has no such leaf.
+ * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from its sibling
+ * up. Throws a RangeError if the tree has no such leaf.
  */
 export function inclusionProof(index: number, size: number, node: NodeOf): readonly Buffer[] {
   return inclusionRanges(index, size).map(([first, end]) => rangeOf(first, end, node));
 }
 
-/** The leaf ranges that the hashes of an audit path cover, in order. */
+/** In the order of the hashes. */
 function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!(index >= 0 && index < size)) throw new RangeError(`leaf ${index} is not in a tree of ${size}`);
   const path = (first: number, end: number): Range[] => {
@@ -82,14 +77,14 @@ function inclusionRanges(index: number, size: number): readonly Range[] {
 }
 
 /**
- * RFC 6962 section 2.1.2: proves that the tree of `size` leaves begins with the tree of `from` leaves. The
- * proof is empty from 0, and between a tree and itself. Throws a RangeError if `from` is larger.
+ * RFC 6962 section 2.1.2: the tree of `size` leaves begins with that of `from` leaves. Empty from 0, and
+ * between a tree and itself. Throws a RangeError if `from` is larger.
  */
 export function consistencyProof(from: number, size: number, node: NodeOf): readonly Buffer[] {
   return consistencyRanges(from, size).map(([first, end]) => rangeOf(first, end, node));
 }
 
-/** The leaf ranges that the hashes of a consistency proof cover, in order. */
+/** In the order of the hashes. */
 function consistencyRanges(from: number, size: number): readonly Range[] {
   if (!(from >= 0 && from <= size)) throw new RangeError(`a tree of ${size} does not begin with ${from}`);
   if (from === 0 || from === size) return [];
@@ -154,9 +149,7 @@ export function provesConsistency(
   return sn === 0 && old.equals(fromRoot) && now.equals(root);
 }
 
-/**
- * The hash of the leaves `first` to `end - 1`; the largest power of two within that count divides `first`.
- */
+/** Of the leaves `first` to `end - 1`; the largest power of two within that count divides `first`. */
 function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   const count = end - first;
   if (isPowerOfTwo(count)) return Buffer.from(node(Math.round(Math.log2(count)), first / count));
@@ -164,9 +157,9 @@ function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
 }
 
-/** The largest power of two below `count`, which is more than 1: where RFC 6962 splits that many leaves. */
+/** Where RFC 6962 splits `count` leaves (more than 1): the largest power of two below it. */
 export function splitOf(count: number): number {
-  // The logarithm of a large number is rounded, so its ceiling would be wrong next to a power of two.
+  // The logarithm of a large number is rounded: its ceiling would be wrong next to a power of two.
   const near = 2 ** Math.round(Math.log2(count));
   return near < count ? near : near / 2;
 }
@@ -176,17 +169,16 @@ function isPowerOfTwo(count: number): boolean {
 }
 
 /*
- * How a store keeps the tree: what it needs to append, and which nodes a root or a proof reads. Pure, so each
+ * How a store keeps the tree: what an append needs, and which nodes a root or a proof reads. Pure, so each
  * engine can choose between one look-up per node and one query for all.
  */
 
-/** The name of a full subtree (merkle.ts). */
 export interface NodeName {
   readonly level: number;
   readonly index: number;
 }
 
-/** The full subtrees of a tree of `size` leaves, from the left: as many as `size` has one bits. */
+/** From the left: as many as `size` has one bits. */
 export function peaksOf(size: number): readonly NodeName[] {
   const peaks: NodeName[] = [];
   for (let level = Math.floor(Math.log2(Math.max(size, 1))), first = 0; first < size; level -= 1) {
@@ -198,7 +190,7 @@ export function peaksOf(size: number): readonly NodeName[] {
   return peaks;
 }
 
-/** The right edge of a tree: all that is needed to append to it and to compute its root. */
+/** The right edge of a tree: enough to append to it and to compute its root. */
 export interface Frontier {
   readonly size: number;
   /** The hashes of `peaksOf(size)`. */
@@ -207,7 +199,7 @@ export interface Frontier {
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] };
 
-/** The tree with one more leaf, and the nodes that this leaf completes (`completedBy`), as stored. */
+/** Adds a leaf; `tree` has the nodes that it completes (`completedBy`), as stored. */
 export function grow(
   { size, peaks }: Frontier,
   leaf: Buffer,
@@ -221,7 +213,7 @@ export function rootOfFrontier({ peaks }: Frontier): Buffer {
   return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The nodes that a root or a proof reads, for an engine that fetches them all before computing. */
+/** For an engine that fetches all nodes of a root or a proof before it computes. */
 export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName[] {
   const names: NodeName[] = [];
   compute((level, index) => {
@@ -231,7 +223,7 @@ export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName
   return names;
 }
 
-/** The hash of a node, from the data stored with the leaf of its `placeOf`; undefined if missing. */
+/** From the data stored with the leaf of its `placeOf`; undefined if missing. */
 export function nodeAt(
   stored: { readonly hash: unknown; readonly tree: unknown } | undefined,
   place: number,
@@ -249,10 +241,9 @@ function missing(): never {
 }
 
 /*
- * One proof for many leaves and many sizes of a tree: that all of these leaves are in it, and that it begins
- * with the tree of each of these smaller sizes. It holds each hash once that the RFC 6962 audit paths of the
- * leaves and the consistency proofs of the sizes would hold many times, and is verified by computing the root
- * by the definition of the tree:
+ * One proof for many leaves and sizes of a tree: it contains these leaves, and begins with the tree of each
+ * of these smaller sizes. It holds once each hash that the RFC 6962 audit paths and consistency proofs would
+ * hold many times, and is verified by computing the root by the definition of the tree:
  *
  * Let a leaf `i` mark the places i and i + 1, and a size `m` the place m. The hash of the leaves `first` to
  * `end - 1` is
@@ -265,25 +256,21 @@ function missing(): never {
  * leaf.
  */
 
-/** The part of a tree that a proof shows. */
 export interface ShownTree {
-  /** The root of the first `size` leaves, if the proof shows it: at its sizes, and after each shown leaf. */
+  /** Of the first `size` leaves, if shown: at the proof's sizes, and after each shown leaf. */
   root(size: number): Buffer | undefined;
-  /** RFC 6962 audit path of a shown leaf, to the root of the whole tree. */
+  /** RFC 6962 audit path, to the root of the whole tree. */
   path(index: number): readonly Buffer[];
 }
 
-/** The subject of a proof: leaves and sizes of a tree of `size` leaves, in any order. */
+/** In any order. */
 interface Shown {
   readonly size: number;
   readonly leaves: readonly number[];
   readonly sizes: readonly number[];
 }
 
-/**
- * The hashes of the proof, hex, in order. Asks the log for the fewest audit paths that contain them all.
- * Rejects like the log if nodes are missing.
- */
+/** Hex, in order, from the fewest audit paths with them all. Rejects like the log if nodes are missing. */
 export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'rootAt'>, shown: Shown) {
   const known = new Map<string, string>();
   const learn = (ranges: readonly Range[], hashes: readonly string[]) => {
@@ -301,8 +288,7 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
     const [first, end] = range;
     if (end - first === 1 && isShown.has(first)) continue;
     while ((leaves[next] ?? end) < first) next += 1;
-    // Its sibling holds a shown leaf, the last one before it or the first one after it, whose path contains
-    // this range.
+    // Its sibling holds the last shown leaf before it or the first one after it, whose path has this range.
     for (const beside of [leaves[next], leaves[next - 1]])
       if (!known.has(keyOf(range)) && beside !== undefined)
         learn(inclusionRanges(beside, shown.size), await log.inclusion(beside, shown.size));
@@ -312,8 +298,8 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
 }
 
 /**
- * What leaves and a proof show of a tree. Undefined if the proof is not exactly the one for them, or the
- * numbers fit no tree. Only the root tells whether it is the right tree. Never throws.
+ * What leaves and a proof show of a tree. Undefined if the proof is not exactly theirs, or the numbers fit no
+ * tree. Only the root tells whether it is the right tree. Never throws.
  */
 export function openTree(
   size: number,
@@ -354,7 +340,7 @@ export function openTree(
   };
 }
 
-/** The ranges that no mark splits, from left to right: shown leaves, and hashes of the proof. */
+/** From left to right: shown leaves, and hashes of the proof. */
 function rangesOf({ size, leaves, sizes }: Shown): readonly Range[] {
   const marks = [...sizes, ...leaves, ...leaves.map((index) => index + 1)].sort((a, b) => a - b);
   const ranges: Range[] = [];

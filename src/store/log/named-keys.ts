@@ -14,29 +14,28 @@ import {
 } from './log-entries.ts';
 import type { Signer } from './signer.ts';
 
-/** A key that an entry of `store/log` names. */
 export interface NamedKey {
   readonly key: KeyObject;
-  /** 16 hex digits that follow from the key. */
+  /** Follows from the key. */
   readonly installation: string;
   /** PEM. */
   readonly publicKey: string;
   readonly index: number;
-  /** How the log names it: as its first key, announced by its own installation, or endorsed by another. */
+  /** The log's first key, announced by its own installation, or endorsed by another. */
   readonly as: 'first' | 'announced' | 'endorsed';
-  /** For `endorsed`: the note that endorses it. Its signature is not verified yet. */
+  /** Its signature is not verified yet. */
   readonly note?: string;
   readonly reason?: string;
 }
 
 const ENDORSEMENT = 'lifeboat.endorsement/1';
 
-/** An endorsement: the key in a note that the endorser signs, under a name that binds it to this log. */
+/** The key in a note that the endorser signs, under a name that binds it to this log. */
 export function endorsementOf(publicKey: string, origin: string, by: Signer): string {
   return by.note(`${ENDORSEMENT}\n${publicKey.trimEnd()}\n`, endorsementName(origin));
 }
 
-/** The key that an entry names; undefined if it names none or an unreadable one. Only leaf 0 begins a log. */
+/** Undefined if the entry names no readable key. Only leaf 0 begins a log. */
 export function namedKey(entry: {
   readonly index: number;
   readonly type: string;
@@ -52,8 +51,8 @@ export function namedKey(entry: {
 }
 
 /**
- * Trusted keys: the initial ones, and every key endorsed in a note that a trusted key signed, wherever it is
- * in the log and no matter who signed its entry. Pure.
+ * Trusted keys: the initial ones, and each key in a note that a trusted key signed, wherever it is in the log
+ * and whatever signed its entry. Pure.
  */
 export function believedKeys(
   begin: readonly KeyObject[],
@@ -69,7 +68,7 @@ export function believedKeys(
   return believed;
 }
 
-/** The ed25519 keys in a text of one or more PEM blocks; other blocks are ignored. */
+/** From one or more PEM blocks; other blocks are ignored. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/gu) ?? [];
   return blocks.flatMap((block) => {
@@ -93,17 +92,15 @@ function named(index: number, as: NamedKey['as'], pem = ''): NamedKey | undefine
   return { key, installation: installationOf(key), publicKey, index, as };
 }
 
-/** The keys that the log names, and the reader's own key. */
 export interface LogKeys {
-  /** The reader's own key, the log's first key, and the keys that trusted keys endorsed. */
+  /** The own key, the log's first, and keys that trusted keys endorsed. */
   readonly believed: readonly KeyObject[];
-  /** Announced keys that no trusted key has endorsed. */
+  /** Not endorsed by a trusted key. */
   readonly announced: readonly KeyObject[];
-  /** The log does not name the reader's own key. */
   readonly isOwnUnnamed: boolean;
 }
 
-/** Without an own key, announced keys cannot be told apart, so each is trusted. */
+/** Without an own key, announced keys cannot be told apart: each is trusted. */
 export function keysHeard(
   entries: readonly Entry[],
   own: string | undefined,
@@ -123,24 +120,22 @@ export function keysHeard(
   };
 }
 
-/** The state of the stream `store/log` up to one of its entries. */
 export interface LogSays {
-  /** How many entries of the stream were read. */
   readonly seq: number;
   /** Undefined if the log has not begun. */
   readonly origin: string | undefined;
   /**
-   * The keys that a writer accepts, by installation: the first one, and announced and endorsed ones. Whether
-   * an audit trusts them is a separate question.
+   * The keys that a writer accepts, by installation: the first, announced and endorsed ones. Whether an audit
+   * trusts them is a separate question.
    */
   readonly keys: ReadonlyMap<string, KeyObject>;
-  /** Where the log continues if this store was moved: nothing more is appended here. */
+  /** Where the log continues: nothing more is appended here. */
   readonly movedTo: string | undefined;
 }
 
 export const NOTHING_SAID: LogSays = { seq: 0, origin: undefined, keys: new Map(), movedTo: undefined };
 
-/** Reads further entries of the stream. Entries of other streams and unreadable ones change nothing. */
+/** Ignores entries of other streams and unreadable ones. */
 export function hearLog(said: LogSays, entries: readonly Entry[]): LogSays {
   return entries.reduce(hearEntry, said);
 }

@@ -17,10 +17,9 @@ import { EMPTY_ROOT, type Frontier, grow, leafHash, rootOfFrontier } from './mer
 import { hearLog, type LogSays } from './named-keys.ts';
 import type { Signer } from './signer.ts';
 
-/** The newest head as an engine keeps it: a row of the table `heads`. */
+/** A row of the table `heads`. */
 export interface StoredHead {
   readonly size: number;
-  /** The signed checkpoint (checkpoint.ts). */
   readonly note: string;
   /** The installation that signed it. */
   readonly installation: string;
@@ -28,7 +27,7 @@ export interface StoredHead {
   readonly vouched: number;
 }
 
-/** Everything that the next append builds on; a writer verifies it once and may keep it between appends. */
+/** What the next append builds on; a writer verifies it once and may keep it between appends. */
 export interface LogTip {
   readonly frontier: Frontier;
   /** Undefined in an empty store. */
@@ -36,43 +35,38 @@ export interface LogTip {
   readonly said: LogSays;
 }
 
-/** An entry as stored, with the tree nodes that its leaf completes. */
 export interface StoredLeaf extends StoredEntry {
   readonly tree: Buffer;
 }
 
 export interface NextLeaves {
-  /** What to store: the store's own entries first (`own` of them), then one leaf for each given entry. */
+  /** The store's own entries first (`own` of them), then one leaf for each given entry. */
   readonly leaves: readonly StoredLeaf[];
   /** The same leaves as entries, with their bodies as stored. */
   readonly entries: readonly Entry[];
-  /**
-   * How many entries the store adds itself: `log.begun` or `key.announced`, and a note that the clock went
-   * back.
-   */
+  /** The store's own entries: `log.begun` or `key.announced`, and a note that the clock went back. */
   readonly own: number;
   readonly head: StoredHead;
-  /** What the next append builds on. */
   readonly tip: LogTip;
 }
 
 export interface AppendContext {
-  /** The last `seq` of a stream, 0 for none. Called for the streams of the entries and for `store/log`. */
+  /** 0 for none. Called for the streams of the entries and for `store/log`. */
   readonly seqOf: (stream: string) => number;
   /** RFC 3339 UTC. */
   readonly at: string;
-  /** When the previous entry was written; undefined if one clock stamps all entries, or there is none. */
+  /** Of the previous entry; undefined if one clock stamps all entries, or there is none. */
   readonly before: string | undefined;
   readonly by: string;
   readonly signer: Signer;
-  /** For the head (`StoredHead`); never smaller than in this installation's previous head. */
+  /** Never smaller than in this installation's previous head (`StoredHead`). */
   readonly vouched: number;
 }
 
 /**
- * The leaves of an append and the head that it signs, independent of the engine. The store writes all of
- * them, with the rows of its projections, in one transaction, or none. Pure except for the origin of a new
- * log, which is random. Throws `journal.moved` if the log continues in another store.
+ * The leaves of an append and the head that it signs, for any engine. The store writes all of them, with the
+ * rows of its projections, in one transaction, or none. Pure except for a new log's random origin. Throws
+ * `journal.moved` if the log continues in another store.
  */
 export function nextLeaves(
   tip: LogTip,
@@ -107,8 +101,8 @@ export function nextLeaves(
 
 /**
  * Verifies the stored state before anything is signed on top of it: the newest head covers exactly the
- * existing entries, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `frontier`
- * and `said` were read from the store. `signer` skips verifying signatures that it made itself.
+ * existing entries, and a key that the log knows signed it. Throws `journal.damaged` otherwise. `signer`
+ * skips verifying its own signatures.
  */
 export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   const { frontier, head, said } = tip;
@@ -124,10 +118,7 @@ export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   return tip;
 }
 
-/**
- * The checkpoint of a head, if a key that the log knows signed it; undefined otherwise. `signer` skips
- * verifying signatures that it made itself.
- */
+/** Undefined unless a key that the log knows signed the head. `signer` skips verifying its own signatures. */
 export function checkpointOfHead(
   { note }: Pick<StoredHead, 'note'>,
   said: LogSays,
@@ -164,13 +155,13 @@ export function assertNotMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   });
 }
 
-/** A note that the clock was put back since the previous entry, if it was; see `clockNote`. */
+/** A note if the clock was put back since the previous entry; see `clockNote`. */
 export function clockEntries(before: string | undefined, at: string): readonly PreparedEntry[] {
   const moved = clockNote(before, at);
   return moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)];
 }
 
-/** The store's own first entries: the log's name and first key, or the key of an installation new to it. */
+/** The log's name and first key, or the key of an installation new to it. */
 export function ownEntries(said: LogSays, { installation, publicKey }: Signer): readonly PreparedEntry[] {
   if (said.keys.has(installation)) return [];
   if (said.seq > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
@@ -195,7 +186,7 @@ export const EMPTY_LOG: LogHead = { size: 0, root: EMPTY_ROOT.toString('hex'), n
 
 /**
  * The root in a head, for a store whose entries no longer produce it: a reader still has to learn the store's
- * size. Throws `error`, the reason why they do not, if the head has no root either.
+ * size. Throws `error`, the reason, if the head has no root either.
  */
 export function rootSaid({ note }: { readonly note: string }, error: unknown): string {
   const root = claimOf(note)?.root;

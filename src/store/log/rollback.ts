@@ -1,17 +1,17 @@
 import type { ArmedCall, SignedCheckpoint } from './checkpoint.ts';
 import type { PlaceKind } from './places/place.ts';
 
-/** A verified checkpoint of a place, compared with the store. */
+/** Compared with the store. */
 export interface SeenCheckpoint extends SignedCheckpoint {
   readonly place: string;
   readonly file: string;
   /** When its file was written, RFC 3339 UTC. */
   readonly writtenAt: string;
-  /** Whether a trusted key signed it; otherwise the key only lies beside it or only announced itself. */
+  /** A trusted key signed it; otherwise the key lies beside it or only announced itself. */
   readonly isBelieved: boolean;
-  /** The store's root at that size; undefined if the store is smaller or cannot compute it. */
+  /** Undefined if the store is smaller or cannot compute it. */
   readonly rootHere: string | undefined;
-  /** A person accepted that it does not fit. */
+  /** By a person, although it does not fit. */
   readonly isAccepted: boolean;
 }
 
@@ -21,84 +21,82 @@ export interface SeenPlace {
   readonly result: 'read' | 'down' | 'write-only';
   /** Why it is down, as the end of a sentence. */
   readonly why?: string | undefined;
-  /** Newest first, including those of a log that is gone. */
+  /** Also those of a log that is gone. Newest first. */
   readonly checkpoints: readonly SeenCheckpoint[];
-  /** Files with the name of a checkpoint that no known key signed. */
+  /** Named as checkpoints, not signed by a known key. */
   readonly unsigned: readonly string[];
 }
 
-/** The store's own account. */
 export interface SeenStore {
-  /** Undefined for a store that was never written. */
+  /** Undefined if nothing was ever written. */
   readonly origin: string | undefined;
   readonly size: number;
-  /** The number of existing rows. */
+  /** Existing rows. */
   readonly count: number;
-  /** The number of the last row plus one; smaller than the size if rows are missing at the end. */
+  /** The last row's number plus one; smaller than the size if rows are missing at the end. */
   readonly end: number;
   /** How many rows fewer than its size a person accepted. */
   readonly rowsAccepted: number;
   /** The largest size for which it remembers a checkpoint in the home place. */
   readonly vouched: number;
   /**
-   * Who signed its head: a trusted key, one that only announced itself, or `nobody` known. A head that covers
-   * other entries than the store has is `nobody` too.
+   * Signed by a trusted key, by one that only announced itself, or by `nobody` known, which also stands for a
+   * head that covers other entries than the store has.
    */
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
-  /** The log has entries but does not name the reader's key. */
+  /** The log has entries, but does not name the reader's key. */
   readonly isStranger: boolean;
   /** The home had a store that is now gone or unreadable. */
   readonly isGone: boolean;
-  /** If it exists and cannot be read: what and why, in one line. */
+  /** What exists and cannot be read, and why, in one line. */
   readonly unreadable: string | undefined;
-  /** Its last entry says that the log continues in another store, where checkpoints beyond it are found. */
+  /** The log continues in another store; checkpoints beyond the end belong to that. */
   readonly isMoved: boolean;
-  /** Several installations write to it: one that is not endorsed yet is only a warning. */
+  /** Several installations write to it: one not yet endorsed is only a warning. */
   readonly isShared: boolean;
 }
 
-/** Why the store cannot be the one that was signed. */
 export type TroubleKind =
-  /** A place has a checkpoint of a larger size, or of another history. */
+  /** A place has a larger checkpoint, or one of another history. */
   | 'rolled-back'
-  /** The store is empty or another one, and the home has checkpoints of the log that was here. */
+  /** Empty or another store, and the home has checkpoints of the log that was here. */
   | 'gone'
   /** The store's file exists and cannot be read. */
   | 'unreadable'
   /** No place has a checkpoint as large as the store remembers. */
   | 'checkpoints-removed'
-  /** As above for the places that can be read, but an unreadable place may have it. */
+  /** The same, but an unreadable place may have it. */
   | 'checkpoints-unread'
   | 'rows-missing'
   /** More rows than the signed head counts, or a head that no known key signed. */
   | 'unsigned';
 
-/** The store is not what was signed: every change to an instance is refused. */
+/** Every change to an instance is refused. */
 export interface Trouble {
-  /** The gravest first. */
+  /** Gravest first. */
   readonly kinds: readonly TroubleKind[];
   readonly store: SeenStore;
-  /** Checkpoints that do not fit, from all places. */
+  /** From all places. */
   readonly misfits: readonly SeenCheckpoint[];
   readonly unread: readonly SeenPlace[];
-  /** The calls that were armed in the lost part, oldest first, with what is known of each outcome. */
+  /** Armed in the lost part, oldest first, with what is known of each outcome. */
   readonly calls: readonly LostCall[];
-  /** How many more calls were armed at once than a checkpoint has room for; which ones is unknown. */
+  /** How many more calls were armed at once than a checkpoint can name. */
   readonly unnamed: number;
-  /** When the newest remaining entry was written; undefined if there is none. */
+  /** The newest remaining entry's time, if any. */
   readonly since: string | undefined;
-  /** When the newest of the misfits was written. */
+  /** The newest misfit's time. */
   readonly until: string | undefined;
 }
 
 export interface LostCall extends ArmedCall {
-  /** When it was first armed, if checkpoints name several times. RFC 3339. */
+  /** RFC 3339. If checkpoints name several times. */
   readonly firstAt?: string;
   /** No newer checkpoint shows that its outcome was on record. */
   readonly isOpen: boolean;
 }
 
-/** The result of the four rules. `warnings` stop nothing. */
+/** Warnings stop nothing. */
 export interface Judged {
   readonly trouble: Trouble | undefined;
   readonly warnings: readonly string[];
@@ -114,9 +112,9 @@ export interface Judged {
  * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed, or are
  *    where they cannot be read.
  *
- * `pending` names the calls that the store itself still has in doubt (`pendingName`): those are not lost.
- * `known` names those whose arming or outcome still has an entry. If rows are missing, a call that a
- * checkpoint names and that is not known is lost too, even if the checkpoint fits.
+ * `pending`: calls that the store still has in doubt (`pendingName`), which are not lost. `known`: those with
+ * an entry of their arming or outcome. If rows are missing, a call of a checkpoint that is not known is lost,
+ * even if the checkpoint fits.
  */
 export function judgeStore(
   store: SeenStore,
@@ -168,7 +166,7 @@ function goneOf(store: SeenStore, misfits: readonly SeenCheckpoint[]): readonly 
   return store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? ['gone'] : [];
 }
 
-/** What the remaining entries tell about calls, and when the newest of them was written. */
+/** `since`: when the newest remaining entry was written. */
 export interface StoreSays {
   readonly pending: ReadonlySet<string>;
   readonly known: ReadonlySet<string>;
@@ -184,10 +182,7 @@ const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: ' +
   '`lifeboat store endorse INSTALLATION --reason TEXT`';
 
-/**
- * A home that was moved without its key store also looks like this until the next append, so it stops
- * nothing.
- */
+/** No trouble: a home that was moved without its key store looks the same until the next append. */
 const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, ' +
   'or another one was put in its place; `lifeboat audit verify --public-key FILE` shows which';
@@ -225,7 +220,7 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   ];
 }
 
-/** Each call once, by its last arming. It is open unless a newer checkpoint of its place omits it. */
+/** By its last arming. Open unless a newer checkpoint of its place omits it. */
 function callsOf(
   checkpoints: readonly SeenCheckpoint[],
   isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,

@@ -8,35 +8,32 @@ import type { Signer } from './signer.ts';
 
 export interface SealerOptions {
   readonly signer: Signer;
-  /** The first is the home, which is required. */
   readonly places: readonly [Place, ...Place[]];
-  /** Whether a person accepted that a checkpoint does not fit. */
+  /** By a person, although a checkpoint does not fit. */
   readonly isAccepted?: (claim: Checkpoint) => boolean;
-  /** Called with each failure to write a place; sealing continues. */
+  /** For each failure to write a place; sealing continues. */
   readonly onProblem?: (problem: LifeboatError) => void;
   /**
-   * For a team's store: each folder besides the home is required too, and holds no other log. A rolled-back
-   * database is visible to a colleague only through it.
+   * For a team's store: each folder besides the home is required too, and holds no other log. A colleague
+   * sees a rolled-back database only through it.
    */
   readonly isShared?: boolean;
 }
 
 export interface Sealer {
   /**
-   * Signs the head of the log together with the armed calls, stores it in every place, and returns the note.
-   * When this resolves, it is on disk in each required place and in each further place that took it within
-   * its time limit; failures of the latter go to `onProblem`. Rejects with `evidence.not-sealed` if a
-   * required place does not take it, and with `journal.rolled-back` (exit 5) if a place shows that another
-   * copy of this store, or another log in its place, was written to: then nothing may be sent.
+   * Signs the log's head with the armed calls, stores it in every place, and returns the note. When this
+   * resolves, it is on disk in each required place and in each other one that took it within its time limit
+   * (failures: `onProblem`). Rejects with `evidence.not-sealed` if a required place does not take it, and
+   * with `journal.rolled-back` (exit 5) if a place shows that another copy of this store, or another log in
+   * its place, was written to: then nothing may be sent.
    */
   sealNow(): Promise<string>;
-  /** As `sealNow`, if anything was appended since this process last sealed; problems go to `onProblem`. */
+  /** As `sealNow`, if there are entries since the last seal of this process; problems go to `onProblem`. */
   sealRest(): Promise<void>;
 }
 
-/**
- * Keeps the signed head of a log in its places. `sealedTo` is the size that already has a checkpoint there.
- */
+/** `sealedTo` is the size that already has a checkpoint in the places. */
 export function createSealer(
   journal: Pick<Journal, 'log' | 'rows'>,
   { signer, places, isAccepted = () => false, onProblem = () => undefined, isShared = false }: SealerOptions,
@@ -52,7 +49,7 @@ export function createSealer(
     origin ??= await journal.log.origin();
     const head = await journal.log.head();
     if (origin === undefined || head.size === 0) throw notSealed('the store is empty');
-    // Read after the head: a call armed later may be named too, but none armed before is missed.
+    // After the head: a call armed later may be named too, but none armed before is missed.
     const armed = await armedCalls(journal);
     const note = signer.sign({ origin, size: head.size, root: head.root, armed });
     if (note === sealed.note) return note;
@@ -78,8 +75,7 @@ export function createSealer(
       if (isRequired(place)) throw problem;
       return onProblem(problem);
     }
-    // Another process may have written there since: of this store, which then has the entry too, or of a
-    // copy.
+    // Another process may have written there since: of this store, which then has the entry, or of a copy.
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();
@@ -112,10 +108,10 @@ export function createSealer(
   };
 }
 
-/** A log is accepted as a whole, so no size or root is compared. */
+/** Logs are accepted as a whole: no size or root is compared. */
 const NO_CLAIM = { size: 0, root: '', armed: [] };
 
-/** A team's folder holds one log; another one is what the database held before, or holds now. */
+/** A team's folder holds one log: another is what the database held before, or holds now. */
 function begunAnew(place: Place, other: string, size: number): LifeboatError {
   const message = `another log was begun in place of this one: ${show(place.name, 120)} has checkpoints of ${other}`;
   return new LifeboatError('journal.rolled-back', message, {

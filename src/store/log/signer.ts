@@ -10,29 +10,24 @@ import {
   textOf,
 } from './checkpoint.ts';
 
-/** Signs for one installation. The private key stays inside. */
+/** The private key stays inside. */
 export interface Signer {
-  /** 16 hex digits that follow from the key. */
+  /** Follows from the key. */
   readonly installation: string;
   /** PEM, SubjectPublicKeyInfo; an auditor should get it through another channel. */
   readonly publicKey: string;
-  /** The signed note of a checkpoint; the key's name is the origin. */
+  /** A signed note under the name of the origin. */
   sign(checkpoint: Checkpoint): string;
-  /**
-   * A signed note of any other text that ends in a line feed. The name has no space and no plus, and is not
-   * the origin of a log.
-   */
+  /** Signs another text, which ends in a line feed; the name has no space or plus, and is no log's origin. */
   note(text: string, name: string): string;
-  /**
-   * Whether this signer recently made this note under that name, so that its signature needs no verification.
-   */
+  /** Whether this signer recently made this note under that name, so that verifying it is needless. */
   hasMade(note: string, name: string): boolean;
 }
 
-/** How many notes a signer remembers: a writer meets its own again in the next append or checkpoint. */
+/** A writer meets its own notes again in the next append or checkpoint. */
 const REMEMBERED = 100;
 
-/** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */
+/** From an ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */
 export function createSigner(privateKeyPem: Secret): Signer {
   const privateKey = parseKey(privateKeyPem);
   const publicKey = createPublicKey(privateKey);
@@ -40,7 +35,7 @@ export function createSigner(privateKeyPem: Secret): Signer {
   const made = new Map<string, string>();
   const nameOf = (text: string, name: string) => `${name}\n${text}`;
   const note = (text: string, name: string): string => {
-    // Without armed calls, a checkpoint is identical to the head that the append before it signed.
+    // Without armed calls, a checkpoint is the head that the append before it signed.
     const signed = made.get(nameOf(text, name)) ?? signNote(text, name, privateKey, raw);
     made.set(nameOf(text, name), signed);
     if (made.size > REMEMBERED) made.delete(made.keys().next().value ?? '');

@@ -7,27 +7,26 @@ import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { homeIfAny, loginIfAny } from '../../base/user.ts';
 
-/** One server of an address: a name, an IP address, or the folder of a socket (begins with a slash). */
+/** A name, an IP address, or the folder of a socket (begins with a slash). */
 export interface Server {
   readonly host: string;
   readonly port: number;
-  /** Where to connect (`hostaddr`); certificate and password are those of `host`. */
+  /** `hostaddr`; certificate and password are those of `host`. */
   readonly address?: string;
 }
 
-/** Where the store is and how to connect to it; contains no secret. */
+/** Contains no secret. */
 export interface Address {
-  /** Tried in this order. */
+  /** In the order of trial. */
   readonly servers: readonly Server[];
   readonly user: string;
   readonly database: string;
-  /** Milliseconds for one server before the next is tried. */
+  /** For one server before the next is tried. Milliseconds. */
   readonly connectTimeout: number;
   readonly sslmode: SslMode;
   readonly channelBinding: ChannelBinding;
   /** Session settings, in the syntax of `postgres -c`. */
   readonly options?: string;
-  /** Path of the password file. */
   readonly passfile?: string;
   /** Paths. */
   readonly files: { readonly [name in keyof typeof FILES]?: string };
@@ -45,7 +44,7 @@ const SECRETS = ['password', 'sslpassword', 'sslkeypassword'];
 const PORT = 5432;
 const CONNECT_SECONDS = 5;
 
-/** For each file: setting, environment variable, and name in ~/.postgresql. */
+/** Setting, environment variable, and name in ~/.postgresql. */
 const FILES = {
   rootcert: ['sslrootcert', 'PGSSLROOTCERT', 'root.crt'],
   crl: ['sslcrl', 'PGSSLCRL', 'root.crl'],
@@ -54,10 +53,10 @@ const FILES = {
 } as const;
 
 /**
- * Reads the address of a store in the syntax of libpq ("Connection URIs"):
+ * Reads a store's address in the syntax of libpq ("Connection URIs"):
  * `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. Omitted parts come from libpq's variables
  * (PGUSER, PGDATABASE, PGPORT, PGSSLMODE, …) and, for certificates, from ~/.postgresql. Throws `config.store`
- * (exit 2) for what libpq accepts and this does not, and never repeats an address that holds a password.
+ * (exit 2) for what libpq accepts and this does not, and never repeats an address with a password.
  */
 export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   const { user, hosts = '', database, query } = FORM.exec(url)?.groups ?? {};
@@ -84,7 +83,7 @@ export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   };
 }
 
-/** The name of a server in messages. */
+/** For messages. */
 export function named({ host, port, address }: Server): string {
   const at = address === undefined || address === host ? '' : ` (${show(address, 60)})`;
   return host.startsWith('/') ? `${show(host, 120)}${at}` : `${show(host, 120)}:${port}${at}`;
@@ -122,7 +121,7 @@ const SETTINGS: ReadonlySet<string> = new Set([
   ...Object.values(FILES).map(([setting]) => setting),
 ]);
 
-/** libpq settings that change where or how to connect, and that are not supported. */
+/** Settings of libpq that change where or how to connect, and are not supported. */
 const UNREAD: ReadonlySet<string> = new Set([
   'service',
   'servicefile',
@@ -140,7 +139,7 @@ const UNREAD: ReadonlySet<string> = new Set([
   'replication',
 ]);
 
-/** libpq would let these variables change where to connect, or what to trust of a server. */
+/** In libpq these variables change where to connect, or what to trust of a server. */
 function assertNoVariables(env: NodeJS.ProcessEnv): void {
   const unread = ['PGSERVICE', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGSSLCRLDIR'].find((name) => env[name]);
   if (unread === undefined) return;
@@ -172,7 +171,7 @@ function serversOf(
   throw wrong('it names no server, or one without a name or with an impossible port');
 }
 
-/** Each host with its own port, still as text; those of `list` (the setting `host`) have none. */
+/** With ports still as text; hosts of `list` (the setting `host`) have none. */
 function placesOf(hosts: string, list: string | undefined): readonly { host: string; own?: string }[] {
   if (list !== undefined)
     return list.split(',').map((host) => {
@@ -185,7 +184,7 @@ function placesOf(hosts: string, list: string | undefined): readonly { host: str
   });
 }
 
-/** Files in ~/.postgresql are the defaults; a certificate there needs its key beside it. */
+/** Defaults are in ~/.postgresql; a certificate there needs its key beside it. */
 function filesOf(settings: ReadonlyMap<string, string>, env: NodeJS.ProcessEnv): Address['files'] {
   const home = homeIfAny(env);
   const usual = (name: string) => {
@@ -203,8 +202,8 @@ function filesOf(settings: ReadonlyMap<string, string>, env: NodeJS.ProcessEnv):
 }
 
 /**
- * libpq's default is `prefer`, which a man in the middle can turn off. Here it applies only to this machine;
- * another server must prove its identity unless the address says otherwise.
+ * libpq's default `prefer`, which a man in the middle can turn off, applies only to this machine. Another
+ * server must prove its identity unless the address says otherwise.
  */
 function usualMode(isNear: boolean): SslMode {
   return isNear ? 'prefer' : 'verify-full';
@@ -256,8 +255,8 @@ function holdsPassword(): LifeboatError {
 }
 
 /**
- * How a connection is encrypted, by `sslmode` (libpq, "SSL Support"); false for no encryption, as on a
- * socket. Throws `config.store` (exit 2) for files that cannot be read, or a key that others can read.
+ * Encryption by `sslmode` (libpq, "SSL Support"); false for none, as on a socket. Throws `config.store` (exit
+ * 2) for unreadable files, or a key that others can read.
  */
 export function tlsOf(
   { sslmode, files }: Pick<Address, 'sslmode' | 'files'>,
@@ -278,7 +277,7 @@ export function tlsOf(
           ...(files.crl === undefined ? {} : { crl: contentOf(files.crl) }),
         };
   if (sslmode === 'verify-full') return { ...identity, ...ca, rejectUnauthorized: true };
-  // As in libpq, `require` verifies the certificate too if a root certificate is named.
+  // As in libpq, `require` verifies the certificate if a root certificate is named.
   if (sslmode === 'verify-ca' || (sslmode === 'require' && files.rootcert !== undefined))
     return { ...identity, ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined };
   return { ...identity, rejectUnauthorized: false };
@@ -304,18 +303,17 @@ function unusable(path: string, why: string, advice: string): LifeboatError {
   });
 }
 
-/** A password from where libpq looks for one, or why there is none, as the end of a hint. */
+/** `why` is the end of a hint. */
 export type FoundPassword = { readonly secret: Secret } | { readonly why: string };
 
-/** Socket folders built into packages of PostgreSQL; libpq looks there for `localhost`. */
+/** Built into packages of PostgreSQL; libpq looks there for `localhost`. */
 const USUAL_SOCKETS: ReadonlySet<string> = new Set(['/tmp', '/var/run/postgresql', '/run/postgresql']);
 
-/** Mode bits that give access to anyone but the owner. */
 const OTHERS = 0o077;
 
 /**
- * The password for a server: the variable PGPASSWORD, else the first matching line of the password file
- * (libpq, "The Password File"). Like libpq, ignores a file that others can read. Never throws.
+ * The variable PGPASSWORD, else the first matching line of the password file (libpq, "The Password File").
+ * Like libpq, ignores a file that others can read. Never throws.
  */
 export function findPassword(
   address: Pick<Address, 'user' | 'database' | 'passfile'>,
@@ -352,7 +350,7 @@ export function findPassword(
   }
 }
 
-/** `host:port:database:user:password`, where a backslash escapes a colon or a backslash. */
+/** `host:port:database:user:password`; a backslash escapes a colon or a backslash. */
 function fieldsOf(line: string): readonly string[] {
   if (line.startsWith('#')) return [];
   const fields = [''];

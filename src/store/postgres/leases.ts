@@ -9,37 +9,32 @@ import type { Link, Session } from './link.ts';
 import { steadyNow } from './steady-clock.ts';
 import type { Proof } from './write.ts';
 
-/** A hold with its proof for appends. */
 export interface Lease extends Hold {
   readonly proof: Proof;
-  /** Marks the lease as lost: the store says that it belongs to another process. */
+  /** The store says that the lease belongs to another process. */
   lose(why: string): void;
 }
 
 export interface Leases {
   /** Rejects with `journal.held`, naming the holder. */
   take(resource: StreamName): Promise<Lease>;
-  /** The lease of a hold of this store that was not released; undefined for anything else. */
+  /** Undefined unless the hold is of this store and was not released. */
   find(hold: Hold): Lease | undefined;
-  /**
-   * Why a lease is not proven: another process has it (`journal.conflict`), or may soon
-   * (`journal.lost-hold`).
-   */
+  /** Another process has the lease (`journal.conflict`), or may soon have it (`journal.lost-hold`). */
   whyLost(lease: Lease): Promise<LifeboatError>;
-  /** Releases all of them. */
   close(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** A connection of its own, so that a renewal waits for nothing else. */
+  /** Its own connection, so that a renewal waits for nothing else. */
   readonly link: Link;
-  /** The operator, shown to others who find the stream held. */
+  /** Shown to others who find the stream held. */
   readonly by: string;
-  /** Milliseconds that a lease lasts, by the database's clock. */
+  /** By the database's clock. Milliseconds. */
   readonly ttl: number;
 }
 
-/** The maximum lifetime of any process's lease, in milliseconds. */
+/** Of any process's lease. Milliseconds. */
 export const LONGEST_TTL = 15_000;
 
 /** The clocks of two machines drift apart, so a holder relies on only this fraction of a lease. */
@@ -48,8 +43,8 @@ const SURELY = 0.95;
 const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
- * A lease is a row with its end time, by the database's clock alone. Its token grows by one each time it
- * changes hands. The nonce distinguishes holders if a promoted standby lost the newest tokens.
+ * A lease is a row with its end time, by the database's clock alone. Its token grows by one when it changes
+ * hands. The nonce distinguishes holders if a promoted standby lost the newest tokens.
  */
 const TAKE = `insert into lifeboat.leases as l (resource, token, nonce, holder, since, until)
 values ($1, 1, $2::uuid, $3, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms')
@@ -58,10 +53,7 @@ on conflict (resource) do update set token = l.token + 1, nonce = excluded.nonce
 where l.until <= clock_timestamp() or l.nonce = excluded.nonce
 returning token`;
 
-/**
- * If the clock was put back, leases end far in the future, including those of dead processes. None lasts
- * longer than one renewed now.
- */
+/** After the clock was put back, leases end far in the future, even of dead processes: cut to the longest. */
 const BOUND = `update lifeboat.leases set until = clock_timestamp() + $2::float8 * interval '1 ms'
 where resource = $1 and until > clock_timestamp() + $2::float8 * interval '1 ms'`;
 
@@ -83,7 +75,7 @@ const OTHER = `select 1 from lifeboat.leases where resource = $1 and nonce <> $2
 const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
 from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
 
-/** Takes leases and renews them after a third of their lifetime. Its timers keep no process alive. */
+/** Renews leases after a third of their lifetime. Its timers keep no process alive. */
 export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const held = new Map<Hold, Held>();
   const holder = JSON.stringify({
@@ -116,7 +108,7 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const schedule = () => {
     if (renewal !== undefined || held.size === 0) return;
     renewal = setTimeout(async () => {
-      // A failed renewal is retried next time; a lease that is not renewed in time expires by its own clock.
+      // A failed renewal is retried next time; a lease not renewed in time expires by its own clock.
       await renew().catch(() => undefined);
       renewal = undefined;
       schedule();
@@ -188,7 +180,7 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
     lost: lost.signal,
     lose,
     lasts() {
-      // If the process was stopped for longer than its lease, the timer is late but the clock is right.
+      // After a stop longer than its lease, the timer is late but the clock is right.
       if (!isReleased && until <= steadyNow()) lose('this process was stopped for longer than a hold lasts');
       return lasts();
     },
@@ -234,7 +226,7 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
   }
 }
 
-/** The current lease holder of a stream, from its row. */
+/** From the row of the stream's lease. */
 export async function holderOf(session: Session, resource: StreamName): Promise<StreamHolder | undefined> {
   const [row] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
   const who = row && holderIn(row.holder);
@@ -261,7 +253,6 @@ function heldBy(
   });
 }
 
-/** The lease holder in a row; undefined if unreadable. */
 export function holderIn(text: string): z.infer<typeof Holder> | undefined {
   return Holder.safeParse(jsonIn(text)).data;
 }

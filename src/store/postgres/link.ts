@@ -4,33 +4,30 @@ import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
 import { isBroken, isRefusal, pooled, refused, standby, unbound, unreachable } from './trouble.ts';
 
-/** A connection in use. Statements may be sent without waiting for earlier ones. */
+/** Statements may be sent without waiting for earlier ones. */
 export interface Session {
-  /** Runs one statement, prepared on first use, and returns its rows. */
+  /** One statement, prepared on first use. */
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs several statements without values and discards their results. */
+  /** Several statements without values; discards the results. */
   script(sql: string): Promise<void>;
-  /**
-   * Runs a statement once, unprepared, or without values several. Gives the rows of each; of a text that is
-   * not ours.
-   */
+  /** For foreign texts: one unprepared statement, or several without values. Gives the rows of each. */
   run(sql: string, values?: readonly unknown[]): Promise<readonly { readonly rows: object[] }[]>;
   /** Sends the queries made inside as one packet. */
   atOnce<T>(send: () => T): T;
   /** Grows with each new connection of this link. */
   readonly connection: number;
-  /** Listens for notifications on this connection, until it is gone. */
+  /** Until the connection is gone. */
   onNotice(listener: () => void): void;
 }
 
-/** One connection to the store, made on demand and again after it breaks. Its users take turns. */
+/** Made on demand and again after it breaks. Its users take turns. */
 export interface Link {
   /**
    * Rejects with `journal.unreachable` if the connection cannot be made or breaks: then the statement in
-   * flight may or may not have run. Errors of PostgreSQL come unchanged and leave no transaction open.
+   * flight may or may not have run. PostgreSQL's errors come unchanged and leave no transaction open.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Calls back once for each connection that is gone. */
+  /** Once for each connection that is gone. */
   onBreak(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -40,19 +37,16 @@ export interface LinkOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Shown in `pg_stat_activity`. */
   readonly name: string;
-  /** The time limit for a statement, in milliseconds. */
+  /** For a statement. Milliseconds. */
   readonly statementTimeout: number;
-  /** Milliseconds after which the server cuts off a client that is idle inside a transaction. */
+  /** After this the server cuts off a client that is idle inside a transaction. Milliseconds. */
   readonly idleTimeout: number;
   readonly readOnly: boolean;
   /** Checks each new connection before use. */
   readonly greet?: (session: Session) => Promise<void>;
 }
 
-/**
- * Milliseconds that a client waits longer than the server's own limit, since the answer may be lost on the
- * way.
- */
+/** Milliseconds beyond the server's own limit: the answer may be lost on the way. */
 const GRACE = 2_000;
 const KEEP_ALIVE = 5_000;
 const PARTING = 500;
@@ -128,7 +122,7 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
-/** The result of a first check; closes what was opened for it if the check fails. */
+/** Closes what was opened for a first check that fails. */
 export async function orClosed<T>(look: Promise<T>, close: () => Promise<void>): Promise<T> {
   return await look.catch(async (error: unknown) => {
     await close();
@@ -140,7 +134,7 @@ export function closedStore(): LifeboatError {
   return new LifeboatError('journal.closed', 'the journal is closed');
 }
 
-/** Tries the servers in turn, first the one that answered last, and takes the first that is not a standby. */
+/** Tries first the server that answered last, and takes the first that is not a standby. */
 async function firstPrimary(options: LinkOptions, favourite: number) {
   const { servers } = options.address;
   const order = servers.map((_, index) => (index + favourite) % servers.length);
@@ -219,7 +213,7 @@ async function greeted(
   server: Server,
 ): Promise<Client> {
   const client = new Client(config);
-  // The connection's user gets the error from the failing statement; before that, from `connect`.
+  // The user gets the error from the failing statement; before that, from `connect`.
   client.on('error', () => undefined);
   if (address.channelBinding === 'require') demandBinding(client, server);
   try {
@@ -238,8 +232,8 @@ async function greeted(
 }
 
 /**
- * Ends a connection on which the server would learn a password, or accept the client, without binding that to
- * its certificate: libpq's `channel_binding=require`, which the driver only treats as a preference.
+ * Ends a connection on which the server would learn a password, or accept the client, without binding to its
+ * certificate: libpq's `channel_binding=require`, which the driver only treats as a preference.
  */
 function demandBinding({ connection }: Client, server: Server): void {
   let isBound = false;
@@ -267,8 +261,8 @@ interface Greeting {
 
 /*
  * Acknowledged writes must be on disk, whatever the settings of the database or role; a stronger setting
- * stays. Names are found only in the schema written before them. Plans are those for large tables from the
- * start; a writer has few statements and keeps their plans, since planning one takes longer than running it.
+ * stays. Names are found only with their schema. Plans are those for large tables from the start; a writer
+ * keeps the plans of its few statements, since planning one takes longer than running it.
  */
 const GREETING = `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
   set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),
@@ -298,7 +292,7 @@ function sessionOf(client: Client, connection: number): Session {
       await client.query(sql);
     },
     async run(sql, values = []) {
-      // Without values as a text of several statements, which the server does not take otherwise.
+      // The server takes several statements only as a text without values.
       const result = await (values.length > 0 ? client.query(sql, [...values]) : client.query(sql));
       return [result].flat();
     },
@@ -315,7 +309,7 @@ function sessionOf(client: Client, connection: number): Session {
   };
 }
 
-/** Says goodbye, without waiting for a server that cannot hear it. */
+/** Does not wait for a server that cannot hear it. */
 async function leave(client: Client): Promise<void> {
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, PARTING);
@@ -333,7 +327,7 @@ function nameOf(sql: string): string {
   return name;
 }
 
-/** `bigint` as a number: none of ours comes near 2^53. */
+/** `bigint` as a number: none here comes near 2^53. */
 function parserOf(oid: number, format?: 'text' | 'binary') {
   return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text');
 }
@@ -342,17 +336,16 @@ function isPlain(error: unknown): boolean {
   return error instanceof Error && /does not support SSL/u.test(error.message);
 }
 
-/** The process id that the server stated at the start of the connection. */
+/** As the server stated at the start of the connection. */
 function processOf(client: Client): number | undefined {
   return (client as Client & { readonly processID?: number }).processID;
 }
 
 /**
- * Called if the server process that answers is not the one announced at the start: a pooler stands between. A
- * pooler that gives each transaction another connection separates locks and prepared statements from their
- * creator. It is detected when the process of this connection, `pid`, also serves a second one that is in a
- * transaction, or when this connection gets another process. Rejects with `journal.pooled` then. Ends the
- * second connection, `other`.
+ * Called if another server process answers than was announced: a pooler stands between. One that gives each
+ * transaction another connection separates locks and prepared statements from their creator. It shows when
+ * the process of this connection, `pid`, also serves a second one that is in a transaction, or when this
+ * connection gets another process. Rejects with `journal.pooled` then. Ends the second connection, `other`.
  */
 async function assertNotPooled(client: Client, other: Client, pid: number): Promise<void> {
   other.on('error', () => undefined);

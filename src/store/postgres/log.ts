@@ -25,16 +25,13 @@ import { hearStore, storedLeaves } from './queries.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, keyOf, leafFieldsOf, unsignedRow } from './write.ts';
 
-/** Queries the store, and retries if the connection breaks. */
+/** Retries if the connection breaks. */
 export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
 
 /** Leaves per read. */
 const PAGE = 1_000;
 
-/**
- * The log as readers see it; only writers have `vouch`. `installation` selects whose vouching is read, if
- * any.
- */
+/** Only writers have `vouch`. `installation`: whose vouching is read, if any. */
 export function createLog(
   ask: Ask,
   installation: string | undefined,
@@ -56,7 +53,7 @@ export function createLog(
   };
 }
 
-/** The root of the first `size` leaves, hex. Rejects with `journal.damaged` if nodes are missing. */
+/** Hex. Rejects with `journal.damaged` if nodes are missing. */
 export async function rootAt(session: Session, size: number): Promise<string> {
   return (await computed(session, (node) => rootOf(size, node))).toString('hex');
 }
@@ -68,7 +65,7 @@ async function proof(
   return (await computed(session, compute)).map((hash) => hash.toString('hex'));
 }
 
-/** Finds out which nodes a computation reads, fetches them in one query, and computes. */
+/** Finds the nodes that a computation reads, and fetches them in one query. */
 async function computed<T>(session: Session, compute: (node: NodeOf) => T): Promise<T> {
   const stored = await storedNodes(session, nodesRead(compute));
   return compute((level, index) => {
@@ -85,7 +82,7 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
   });
 }
 
-/** Fetches nodes of the tree in one query; returns those that exist. */
+/** In one query; returns those that exist. */
 export async function storedNodes(session: Session, names: readonly NodeName[]) {
   const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
     'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
@@ -111,7 +108,7 @@ async function headOf(session: Session): Promise<LogHead> {
   }
 }
 
-/** Entries in leaf order; foreign rows, written by no member of this log, come last, with index -1. */
+/** In leaf order; foreign rows, written by no member of this log, come last, with index -1. */
 async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   yield* inPages(
     from,
@@ -122,7 +119,7 @@ async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
   if (from === 0) yield* await ask(foreignRows);
 }
 
-/** Existing rows: those of the log, and foreign ones. */
+/** Those of the log, and foreign ones. */
 async function countEntries(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(
     'select count(*) as count from lifeboat.leaves l join lifeboat.entries e using (id)',
@@ -130,7 +127,7 @@ async function countEntries(session: Session): Promise<number> {
   return (row?.count ?? 0) + (await foreignRows(session)).length;
 }
 
-/** A live append holds its stream. If the stream is free, the writer has died, or the database lied to it. */
+/** A live append holds its stream. If the stream is free, its writer died, or the database lied to it. */
 async function leftOver(session: Session): Promise<readonly Pick<StoredEntry, 'stream' | 'seq'>[]> {
   const foreign = new Set((await foreignRows(session)).map(keyOf));
   const left = await session.query<Pick<StoredEntry, 'stream' | 'seq'>>(
@@ -143,7 +140,7 @@ async function leftOver(session: Session): Promise<readonly Pick<StoredEntry, 's
   return left.filter((row) => !foreign.has(keyOf(row)));
 }
 
-/** Rows that never get a leaf. Rows of an append under way are signed, and not in the log yet. */
+/** Rows that never get a leaf; those of an append under way are signed, so not foreign. */
 async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
@@ -165,15 +162,14 @@ async function vouchedBy(session: Session, installation: string | undefined): Pr
   return row?.size ?? 0;
 }
 
-/** More rows of one stream would not fit into a hint. */
+/** More would not fit into a hint. */
 const MAX_NAMED = 12;
 
 /**
- * SQL for the owner of the database, if the last rows are gone and the heads signed over them block further
- * appends: no member of the team may remove a head. What remains ends with the newest head that covers only
- * existing rows. Rows after it are removed too, and so are `stray` ones: remains of an append whose other
- * rows were removed, which cannot be signed again. `end`: the number of the last leaf plus one. Each line is
- * short enough for a hint. Pure.
+ * SQL for the owner of the database, if the last rows are gone and the heads signed over them block appends:
+ * no member may remove a head. What remains ends with the newest head that covers only existing rows. Removes
+ * the rows after it, and `stray` ones: remains of an append whose other rows were removed, which cannot be
+ * signed again. `end`: the last leaf's number plus one. Each line fits into a hint. Pure.
  */
 export function setBackSql(
   end: number,
@@ -194,7 +190,7 @@ export function setBackSql(
   ];
 }
 
-/** If there are very many, or their names cannot be printed, deletes all rows without a leaf. */
+/** Deletes all rows without a leaf if there are very many, or their names cannot be printed. */
 function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): readonly string[] {
   const streams = [...Map.groupBy(stray, ({ stream }) => stream)];
   const isPlain = streams.every(([stream, rows]) => isStreamName(stream) && rows.length <= MAX_NAMED);
@@ -208,16 +204,13 @@ function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): read
   );
 }
 
-/**
- * What this process saw acknowledged: a store that knows less of it, or knows it differently, was rolled
- * back.
- */
+/** What this process saw acknowledged: a store that has less of it, or something else, was rolled back. */
 export interface Seen {
   /** The largest size that the log has had. */
   size(): number;
   acknowledged(entry: Entry): void;
   signed(head: { readonly size: number; readonly root: string }): void;
-  /** Checks a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
+  /** For a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
   check(session: Session): Promise<void>;
   gone(): LifeboatError;
 }

@@ -22,13 +22,10 @@ interface Where {
 }
 
 const PAGE = 500;
-/** Milliseconds, enough for a page of large entries on a slow line. */
+/** Milliseconds for a page of large entries on a slow line. */
 const PATIENCE = 120_000;
 
-/**
- * A store's entries, read while it is moved; call `close` afterwards. Rejects as `openPostgresForReading`
- * does.
- */
+/** To move a store; call `close` afterwards. Rejects as `openPostgresForReading` does. */
 export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
   const link = linkTo(where, { readOnly: true });
   const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
@@ -57,10 +54,9 @@ const HEADS = `select size, note, installation, coalesce((select max(v.size) fro
 from lifeboat.heads h where size > $1 order by size limit ${PAGE}`;
 
 /**
- * Writes a moved store into a database in one transaction: all of it is there when this resolves, otherwise
- * nothing. It writes what a member of the team may not, such as the time of an entry, so the user must be the
- * one who created the store (`journal.refused`). Rejects with the errors of `layDown` and
- * `openPostgresStore`.
+ * Writes a moved store into a database in one transaction. It writes what a member of the team may not, such
+ * as the time of an entry, so the user must be the one who created the store (`journal.refused`). Rejects
+ * with the errors of `layDown` and `openPostgresStore`.
  */
 export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arrival): Promise<void> {
   const link = linkTo(where, { readOnly: false });
@@ -86,7 +82,6 @@ export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arr
   }
 }
 
-/** The current lease holders, in words. */
 export async function holdersInPostgres(where: Where): Promise<readonly string[]> {
   const found = await lookIn(where, (session) =>
     session.query<{ resource: string; holder: string; since: string }>(HOLDERS),
@@ -97,12 +92,12 @@ export async function holdersInPostgres(where: Where): Promise<readonly string[]
   );
 }
 
-/** How much the store holds. Rejects as `openPostgresForReading` does. */
+/** Rejects as `openPostgresForReading` does. */
 export function volumeOfPostgres(where: Where): Promise<Volume> {
   return lookIn(where, volumeIn);
 }
 
-/** What the user of the address may do to the store. Rejects as `openPostgresForReading` does. */
+/** Of the address's user. Rejects as `openPostgresForReading` does. */
 export function rightsInPostgres(where: Where): Promise<StoreRights> {
   return lookIn(where, rightsIn);
 }
@@ -143,7 +138,7 @@ async function inWords<T>({ address: url, env }: Where, work: () => Promise<T>):
   }
 }
 
-/** The verified contents of the target. */
+/** Verified. */
 async function tipOf(session: Session): Promise<LogTip> {
   const [found] = await session.query<{ size: number }>(
     'select coalesce(max(leaf) + 1, 0) as size from lifeboat.leaves',

@@ -32,44 +32,37 @@ export interface ReaderOptions {
   readonly projections: readonly Projection[];
   /** Whose vouching `log.vouched` reports (16 hex digits). */
   readonly installation?: string;
-  /** Milliseconds for which an unreachable store is retried; default 20 s. */
+  /** How long an unreachable store is retried. Milliseconds; default: 20 s. */
   readonly patience?: number;
-  /**
-   * Called once, while opening, as soon as the store cannot be reached, with the milliseconds for which it
-   * will be retried.
-   */
+  /** Called once, while opening, if the store cannot be reached; `ms`: how long it will be retried. */
   readonly unreached?: (why: LifeboatError, ms: number) => void;
-  /**
-   * The time limit for a statement in milliseconds; default 15 s, longer than any takes on a healthy
-   * database.
-   */
+  /** For a statement, in milliseconds; default: 15 s, longer than any takes on a healthy database. */
   readonly statement?: number;
 }
 
 export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
-  /** The operator, for the entries' `by`. Cut to 200 characters. */
+  /** For the entries' `by`. Cut to 200 characters. */
   readonly by: string;
-  /** Signs for this installation. */
+  /** For this installation. */
   readonly signer: Signer;
-  /** Milliseconds that a hold lasts without renewal, by the database's clock; default 15 s. */
+  /** Of a hold without renewal, by the database's clock. Milliseconds; default: 15 s. */
   readonly ttl?: number;
-  /** Rebuild the rows of the projections from the entries. */
+  /** Rebuild the projections' rows from the entries. */
   readonly rebuild?: boolean;
 }
 
 const PATIENCE = 20_000;
 const STATEMENT = 15_000;
-/** Milliseconds between two queries of a follower: a notification can be lost with its connection. */
+/** A follower's interval in milliseconds: a notification can be lost with its connection. */
 const LOOK_EVERY = 1_000;
-/** Entries per read when all are folded. */
 const PAGE = 1_000;
 
 /**
- * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` creates one.
- * Acknowledged entries are on the disk of the primary and of the standbys that it waits for
- * (`synchronous_standby_names`). Entries that a dead process left without a place in the log get one here.
- * Rejects with `config.store`, `journal.none`, `journal.version`, `journal.refused` (rights, password,
- * certificate), `journal.unreachable` or `journal.damaged`.
+ * Opens a team's store, on PostgreSQL 15 or newer, for writing; `initPostgresStore` creates one. Acknowledged
+ * entries are on the disk of the primary and of its synchronous standbys (`synchronous_standby_names`).
+ * Entries that a dead process left without a leaf get one here. Rejects with `config.store`, `journal.none`,
+ * `journal.version`, `journal.refused` (rights, password, certificate), `journal.unreachable` or
+ * `journal.damaged`.
  */
 export async function openPostgresStore(options: StoreOptions): Promise<Journal> {
   const { projections, signer, patience = PATIENCE, ttl = LONGEST_TTL } = options;
@@ -93,8 +86,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
   const ready = async () => {
     await reading.meet();
-    // A store altered with a database tool still opens: for reading, and to report the damage at the first
-    // append.
+    // A store altered with a database tool still opens for reading; the first append reports the damage.
     await writer.assignLeafIndexes().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), patience);
@@ -128,8 +120,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       return await reading.inWords(async () => {
         const lease = await leases.take(stream);
         try {
-          // Rows that the previous holder wrote but did not put into the log before it died belong to the
-          // stream.
+          // Rows that a dead holder wrote without a leaf belong to the stream.
           await writer.assignLeafIndexes(stream).catch(unlessDamaged);
           return lease;
         } catch (error) {
@@ -160,10 +151,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
 }
 
-/**
- * Opens the store read-only. If another version keeps its projections, their rows are folded from all
- * entries.
- */
+/** Read-only. If another version keeps its projections, their rows are folded from all entries. */
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, options.statement ?? STATEMENT));
@@ -198,7 +186,7 @@ function connectionsOf(
   };
 }
 
-/** Shared by readers and writers. It has its own connections, so that a read waits for no append. */
+/** Shared by readers and writers. Its own connections: a read waits for no append. */
 function openReading(
   { installation, patience = PATIENCE, unreached, projections }: ReaderOptions,
   base: Connections,
@@ -216,7 +204,7 @@ function openReading(
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
-  // Rows are asked for some at a time, and folding them reads every entry.
+  // Rows are asked for in parts, and folding them reads every entry.
   const folds = new Map<Projection, { readonly size: number; readonly rows: readonly ProjectedRow[] }>();
   const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
     const size = await ask(sizeOf);
@@ -236,7 +224,6 @@ function openReading(
     fold,
     select: (projection: Projection, query?: RowQuery) =>
       ask((session) => selectKept(session, projection, known, query)),
-    /** The first check. */
     meet: () => persist(() => link.use(assertVersion), patience, heard),
     inWords,
     tell: followers.tell,
@@ -256,7 +243,7 @@ function openReading(
   };
 }
 
-/** Listens for notifications on a connection of its own, and again after it breaks. */
+/** On a connection of its own, and again after it breaks. */
 function listenOn(listener: Link): (wake: () => void) => void {
   let isListening = false;
   listener.onBreak(() => {
@@ -283,7 +270,7 @@ function nothingWhileBroken(error: unknown): readonly Entry[] {
   throw error;
 }
 
-/** Translates errors of PostgreSQL into ours; no others leave the store. */
+/** Only our errors leave the store. */
 async function inOurWords<T>({ user, database, servers }: Address, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -293,7 +280,7 @@ async function inOurWords<T>({ user, database, servers }: Address, work: () => P
   }
 }
 
-/** The leases that an append must prove, one for each stream that it writes. */
+/** One for each stream that an append writes. */
 async function provenBy(
   prepared: readonly PreparedEntry[],
   { holds, under }: { readonly holds: readonly Hold[]; readonly under: readonly Hold[] },

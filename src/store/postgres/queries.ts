@@ -17,8 +17,8 @@ const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, en
 const ENTRIES = `select ${FIELDS} from lifeboat.entries e join lifeboat.leaves l using (id)`;
 
 /**
- * The entries of a stream, verified against their leaves. Throws `journal.damaged` otherwise. Missing entries
- * are skipped: opening the store for writing compares their number with the signed head.
+ * Verified against the leaves, otherwise throws `journal.damaged`. Skips missing entries: opening the store
+ * for writing compares their number with the signed head.
  */
 export async function readStream(
   session: Session,
@@ -32,7 +32,7 @@ export async function readStream(
   return stored.map(entryOf);
 }
 
-/** The entries of the leaves from `from`, at most `limit`; missing ones are skipped. */
+/** Leaves from `from`, at most `limit`; skips missing ones. */
 export async function readLeaves(session: Session, from: number, limit: number): Promise<readonly Entry[]> {
   const stored = await session.query<StoredEntry>(`${ENTRIES} where l.leaf >= $1 order by l.leaf limit $2`, [
     from,
@@ -41,7 +41,7 @@ export async function readLeaves(session: Session, from: number, limit: number):
   return stored.map(entryOf);
 }
 
-/** As `readLeaves`, but as stored and unverified. */
+/** As `readLeaves`, unverified. */
 export function storedLeaves(session: Session, from: number, limit: number): Promise<readonly LoggedEntry[]> {
   return session.query<LoggedEntry>(
     `select ${FIELDS}, encode(l.tree, 'hex') as tree from lifeboat.entries e join lifeboat.leaves l using (id)
@@ -59,7 +59,7 @@ export async function headOf(session: Session, stream: StreamName): Promise<Head
   return { seq: 0, hash: '', ...head, stream };
 }
 
-/** Hops from one stream to the next by the primary key: reading all heads must not read all entries. */
+/** Hops between streams by the primary key: reading all heads must not read all entries. */
 const STREAMS = `with recursive hop(stream) as (
   (select stream from lifeboat.entries where stream >= $1 order by stream limit 1)
   union all
@@ -77,8 +77,7 @@ export function streamHeads(session: Session, prefix: string): Promise<readonly 
 
 /**
  * What the log states about itself in all committed rows, including those without a leaf. The row that begins
- * a log counts by its leaf, the first of all; as long as there is no leaf, it is the one about to get that
- * leaf.
+ * a log counts by its leaf, the first of all; without any leaf, it is the one about to get that leaf.
  */
 export async function hearStore(session: Session, said: LogSays = NOTHING_SAID): Promise<LogSays> {
   const rows = await session.query<Omit<StoredEntry, 'hash'>>(
@@ -94,7 +93,7 @@ export async function hearStore(session: Session, said: LogSays = NOTHING_SAID):
   );
 }
 
-/** The last number of a stream among all committed rows. */
+/** Among all committed rows. */
 export async function lastSeq(session: Session, stream: StreamName): Promise<number> {
   const [row] = await session.query<{ seq: number }>(
     'select coalesce(max(seq), 0) as seq from lifeboat.entries where stream = $1',
@@ -103,7 +102,7 @@ export async function lastSeq(session: Session, stream: StreamName): Promise<num
   return row?.seq ?? 0;
 }
 
-/** The rows at the end of a stream without a leaf: their process died before it assigned any. */
+/** At the end of a stream, without a leaf: their process died before it assigned any. */
 export function leftOf(
   session: Session,
   stream: string,
@@ -115,12 +114,12 @@ export function leftOf(
   );
 }
 
-/** The rows as columns, for `unnest`. */
+/** For `unnest`. */
 export function columnsOf<Row>(rows: readonly Row[], ...names: readonly (keyof Row)[]): readonly unknown[][] {
   return names.map((name) => rows.map((row) => row[name]));
 }
 
-/** The database's clock, queried once; it advances by the time that passes here and is never behind. */
+/** Queried once; advances by the time that passes here, and is never behind. */
 export async function databaseClock(session: Session): Promise<() => Date> {
   const asked = steadyNow();
   const [row] = await session.query<{ ms: number }>(

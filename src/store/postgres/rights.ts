@@ -8,7 +8,7 @@ const RIGHTS = `select case
     else 'reader' end as rights
   from pg_class c where c.oid = 'lifeboat.entries'::regclass`;
 
-/** Needs no more rights than reading the store. */
+/** Needs only the right to read the store. */
 export async function rightsIn(session: Session): Promise<StoreRights> {
   const [row] = await session.query<{ rights: StoreRights }>(RIGHTS);
   return row?.rights ?? 'reader';

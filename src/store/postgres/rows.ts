@@ -26,15 +26,15 @@ import { type Ask, rootAt } from './log.ts';
 import { columnsOf, hearStore, readLeaves, readStream } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 
-/** How far one version of a projection keeps its rows. Lifeboats of two versions may share a store. */
+/** How far a projection's version keeps its rows. Lifeboats of two versions may share a store. */
 export interface Version {
   readonly name: string;
   readonly version: number;
-  /** The number of leaves that the rows reflect. */
+  /** How many leaves the rows reflect. */
   readonly upto: number;
 }
 
-/** A row to write; one without a value is removed. */
+/** Without a value: to be removed. */
 export interface KeptRow {
   readonly projection: string;
   readonly version: number;
@@ -44,19 +44,16 @@ export interface KeptRow {
   readonly value: string | null;
 }
 
-/** The step of the log that the entries make, for the notes about rows. */
+/** The step of the log that entries make, for the notes about rows. */
 export interface Step {
   readonly said: LogSays;
   readonly before: number;
   readonly after: number;
-  /** Undefined if the log is not what was signed: then the rows are no longer vouched for. */
+  /** Undefined if the log is not what was signed: the rows are then not vouched for. */
   readonly signer: Signer | undefined;
 }
 
-/**
- * Folds these entries into the rows that they change, inside the transaction that sequences them, and adds
- * the notes that sign the rows.
- */
+/** Folds entries into the rows that they change, in the sequencing transaction, and adds the signed notes. */
 export async function foldRows(
   session: Session,
   projections: readonly Projection[],
@@ -120,19 +117,19 @@ function storedAs({ key, grp, sort, value }: KeptRow): StoredRow {
   return { key, group: grp, sort, value: value ?? 'null' };
 }
 
-/** Leaves folded in one transaction while rows catch up; appends go on in between. */
+/** In one transaction while rows catch up; appends go on in between. */
 const PAGE = 2_000;
 
 /**
- * Brings the rows of a projection up to date: rows of a new version are built from the first entry, and those
- * of an older one are removed. Rejects with `journal.damaged` for an unreadable entry.
+ * Brings a projection's rows up to date: builds those of a new version from the first entry, and removes
+ * those of an older one. Rejects with `journal.damaged` for an unreadable entry.
  */
 export async function catchUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
   for (let isBehind = true; isBehind; )
     isBehind = await link.use((session) => foldPage(session, projection, signer));
 }
 
-/** Brings the rows of a projection up to date, and rebuilds them if they are not what was signed. */
+/** Also rebuilds rows that are not what was signed. */
 export async function keepUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
   await catchUp(link, projection, signer);
   const isSound = async (session: Session) =>
@@ -142,7 +139,7 @@ export async function keepUp(link: Link, projection: Projection, signer: Signer)
   await catchUp(link, projection, signer);
 }
 
-/** Drops the rows of these projections in one transaction; the next opener rebuilds them. */
+/** In one transaction; the next opener rebuilds the rows. */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
   const named = columnsOf(projections, 'name', 'version');
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
@@ -165,13 +162,13 @@ async function foldPage(session: Session, projection: Projection, signer: Signer
   const step = { said, before: upto, after: reached, signer: isWhole ? signer : undefined };
   const folded = await foldRows(session, [projection], entries, step);
   const kept = session.query(KEEP, [[name], [version], reached, JSON.stringify(folded)]);
-  // Only once, when this version first appears here: an older version still in use rebuilds its rows.
+  // Once, when this version first appears here: an older version still in use rebuilds its rows.
   const tidied = upto > 0 ? [] : [session.query(FORGET_OLDER, [name, version])];
   await Promise.all([kept, ...tidied, session.query('commit')]);
   return reached < size;
 }
 
-/** Whether the log is what its newest head says, allowing for entries that a person accepted as lost. */
+/** By its newest head, allowing for entries that a person accepted as lost. */
 async function isAsSigned(
   session: Session,
   { origin, keys }: LogSays,
@@ -196,10 +193,10 @@ const KEEP = 'select lifeboat.keep($1::text[], $2::int[], $3::bigint, $4::json)'
 const FORGET = 'select lifeboat.forget($1::text[], $2::int[])';
 const FORGET_OLDER = 'select lifeboat.forget_older($1, $2::int)';
 
-/** What this process knows of the signed rows of projections that only grow. */
+/** The signed rows of projections that only grow. */
 export type Known = Map<Projection, KnownRows>;
 
-/** The rows of a projection; otherwise why they cannot be used and must be folded from the entries. */
+/** The rows, or why they cannot be used and must be folded from the entries. */
 export async function selectKept(
   session: Session,
   projection: Projection,
@@ -217,8 +214,7 @@ export async function selectKept(
   const put = (value: unknown) => `$${values.push(value)}`;
   const where = ['projection = $1', 'version = $2'];
   if (group !== undefined) where.push(`grp = ${put(group)}`);
-  // A range of the primary key only, so that the planner cannot walk an index by `sort` instead: a look-up
-  // must not read every row.
+  // A range of the primary key: the planner must not walk an index by `sort` and read every row.
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
   if (keys !== undefined) where.push(`key = any (${put(keys.map(storable))}::text[])`);
@@ -238,16 +234,15 @@ export async function selectKept(
   return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
 }
 
-/** The result of reading the signed rows of a projection. */
 type Signed =
   | { readonly state: 'as signed'; readonly rows: KnownRows }
-  /** They lag behind the log, have no signed note, or differ from it. */
+  /** Behind the log, without a signed note, or different from it. */
   | { readonly state: 'behind' | 'unsigned' | 'changed' };
 
-/** The rows of the signed groups, compared with what was signed; only those that came since are read. */
+/** Compares the signed groups with what was signed; reads only those rows that came since. */
 async function signedRows(session: Session, projection: Projection, known?: Known): Promise<Signed> {
   const before = known?.get(projection);
-  // Another look of this process may have added what is newer than this one's moment: then it looks again.
+  // Another call may have added rows newer than this one's moment: then look again.
   for (const rows of before === undefined ? [] : [before, before]) {
     const signed = await signedSince(session, projection, rows);
     if (signed.state !== 'changed') return signed;
@@ -258,7 +253,7 @@ async function signedRows(session: Session, projection: Projection, known?: Know
   return signed;
 }
 
-/** Compares, all at one moment, and adds what is new to the rows that were read before. */
+/** All at one moment; adds new rows to those read before. */
 async function signedSince(session: Session, projection: Projection, before: KnownRows): Promise<Signed> {
   const { name, version, vouched = [] } = projection;
   const [answer] = await session.query<{
@@ -278,10 +273,7 @@ async function signedSince(session: Session, projection: Projection, before: Kno
     : { state: 'changed' };
 }
 
-/**
- * The lists whose signed rows are not what was signed, in words; lists without a signed note are compared
- * with the entries.
- */
+/** Lists whose signed rows changed, in words; those without a signed note are compared with the entries. */
 export async function changedRows(
   projections: readonly Projection[],
   ask: Ask,
@@ -302,7 +294,6 @@ export async function changedRows(
   return changed;
 }
 
-/** How many entries the log has. */
 export async function sizeOf(session: Session): Promise<number> {
   const [head] = await session.query<{ size: number }>('select max(size) as size from lifeboat.heads');
   return head?.size ?? 0;

@@ -5,29 +5,26 @@ import { named, parseAddress } from './address.ts';
 import { createLink, type Session } from './link.ts';
 import { refused, sqlState } from './trouble.ts';
 
-/** Stored in `lifeboat.store`; a lifeboat opens only its own version. */
+/** In `lifeboat.store`; a lifeboat opens only its own version. */
 const SCHEMA_VERSION = 2;
 
-/** Members of the team have this role: they read everything, append, and change nothing. */
+/** The role of a team's members: they read everything, append, and change nothing. */
 export const MEMBER = 'lifeboat_member';
 
 /** Advisory locks: "LIFE" in ASCII, then a number. One process sequences; the others wait at the gate. */
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 const INIT_LOCK = `${LOCKS}, 3`;
-/** The store's own stream has no holder: its writers take turns, each until the end of its transaction. */
+/** No one holds the store's own stream: its writers take turns, each until its transaction ends. */
 export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
-/**
- * Takes the right to sequence until the end of the transaction. A client that is idle with it is cut off by
- * `idle_in_transaction_session_timeout`.
- */
+/** Until the transaction ends. `idle_in_transaction_session_timeout` cuts off a client idle with it. */
 export const TAKE_LEAD = `select pg_advisory_xact_lock(${SEQUENCER}), pg_advisory_xact_lock(${GATE})`;
 
 /*
- * An append has two steps, so that the single tree is no bottleneck. First, many processes commit rows into
- * `entries` at once. Then one process, whichever comes first, gives leaves to all rows that have none, and
- * signs the new head.
+ * An append has two steps, so that the single tree is no bottleneck. Many processes commit rows into
+ * `entries` at once; then the first process that comes gives leaves to all rows without one, and signs the
+ * new head.
  */
 const TABLES = `
 create table lifeboat.store (version int not null);
@@ -97,7 +94,7 @@ create index rows_by_group on lifeboat.rows (projection, version, grp, sort, key
 create index rows_by_sort on lifeboat.rows (projection, version, sort, key);
 `;
 
-/** Not even the owner can change recorded rows; changing the schema shows in the signed heads. */
+/** Not even the owner can change recorded rows; a change of the schema shows in the signed heads. */
 const APPEND_ONLY_TABLES = ['entries', 'leaves', 'heads', 'vouched'];
 
 const APPEND_ONLY = `
@@ -113,18 +110,18 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 ).join('')}
 `;
 
-/** Releases the locks of `lifeboat.claim`: the gate last, or those at it would find the sequencer locked. */
+/** The locks of `lifeboat.claim`: the gate last, or those at it would find the sequencer locked. */
 export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
   set_config('idle_session_timeout', '0', false)`;
 
 /*
  * Waits until the given rows have leaves, or until the caller must assign them: then it gets all that it
- * needs, and its session has the locks (RELEASE). The server ends a session that is idle with them. Rows
- * without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was
- * not over when its rows were read (floor), so any older row has its leaf. Rows of a dumped and loaded
- * database do not fit into that order; then all are examined.
+ * needs, and its session has the locks (RELEASE), whose idleness the server ends. Rows without a leaf are
+ * found by the transaction that wrote them: a head keeps the oldest transaction that was not over when its
+ * rows were read (floor), so any older row has its leaf. Rows of a dumped and loaded database do not fit that
+ * order; then all are examined.
  */
-/** About this many rows get leaves at once; a large body counts as several, and an append stays together. */
+/** Rows that get leaves at once; a large body counts as several, and an append stays together. */
 const MAX_AT_ONCE = 1_000;
 
 const CLAIM = `
@@ -186,8 +183,8 @@ end $$;
 `;
 
 /*
- * Only these functions write what follows from the entries, so that no tool of a member changes it by
- * accident. A change by the owner shows in the signed notes (vouched-rows.ts).
+ * Only these functions write what follows from the entries, so that no member's tool changes it by accident.
+ * A change by the owner shows in the signed notes (vouched-rows.ts).
  */
 const ROWS = `
 create function lifeboat.keep(names text[], versions int[], size bigint, folded json) returns void
@@ -240,7 +237,7 @@ grant execute on function lifeboat.keep(text[], int[], bigint, json), lifeboat.f
 grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER};
 `;
 
-/** Migrations from an empty database; each one starts from the version before. */
+/** Each starts from the version before; the first, from an empty database. */
 const MIGRATIONS: readonly string[] = [
   `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
 revoke all on all functions in schema lifeboat from public;`,
@@ -254,13 +251,12 @@ interface InstallOptions {
 }
 
 interface Installed {
-  /** The version that was there; undefined if there was no store. */
+  /** Undefined if there was no store. */
   readonly before: number | undefined;
-  /** The schema's version. */
   readonly version: number;
-  /** Whether the role for members exists: this user may lack the right to create it. */
+  /** The role for members; this user may lack the right to create it. */
   readonly role: 'there' | 'missing';
-  /** The statements that a person with more rights must run for members; empty if there are none. */
+  /** What a person with more rights must run for members. */
   readonly toDo: readonly string[];
 }
 
@@ -268,10 +264,9 @@ interface Installed {
 const PATIENCE = 10 * 60_000;
 
 /**
- * Creates the store in a database, in one transaction; concurrent calls take turns. One of this version keeps
- * its schema, and gets the role of its members and their rights where these are missing. Rejects with
- * `journal.version` for one of another version, which only `migratePostgresStore` changes, or with the errors
- * of a connection.
+ * Creates the store in one transaction; concurrent calls take turns. One of this version keeps its schema,
+ * and gets the members' role and rights where they are missing. Rejects with `journal.version` for another
+ * version, which only `migratePostgresStore` changes, or with the errors of a connection.
  */
 export async function initPostgresStore(options: InstallOptions): Promise<Installed> {
   return install(options, 'lifeboat store init', (before) => {
@@ -280,9 +275,9 @@ export async function initPostgresStore(options: InstallOptions): Promise<Instal
 }
 
 /**
- * Brings the store of an older version to this one, in one transaction; concurrent calls take turns. One of
- * this version stays as it is. Rejects with `journal.none` if there is no store, with `journal.version` if it
- * is newer, or with the errors of a connection.
+ * Brings an older store to this version in one transaction; concurrent calls take turns. One of this version
+ * stays as it is. Rejects with `journal.none` if there is no store, with `journal.version` if it is newer, or
+ * with the errors of a connection.
  */
 export async function migratePostgresStore(options: InstallOptions): Promise<Installed> {
   return install(options, 'lifeboat store migrate', (before) => {
@@ -291,7 +286,7 @@ export async function migratePostgresStore(options: InstallOptions): Promise<Ins
   });
 }
 
-/** `accept` gets the version that is there, and throws if that is not to be touched. */
+/** `accept` gets the present version, and throws if it must not be touched. */
 async function install(
   { address: url, env }: InstallOptions,
   command: 'lifeboat store init' | 'lifeboat store migrate',
@@ -322,7 +317,7 @@ async function install(
   }
 }
 
-/** Whether the role of members is there, with its rights. */
+/** Returns whether the members' role exists. */
 async function bringUp(session: Session, before: number): Promise<boolean> {
   for (const migration of MIGRATIONS.slice(before)) await session.script(migration);
   if (before === 0) await session.query('insert into lifeboat.store (version) values ($1)', [SCHEMA_VERSION]);
@@ -346,7 +341,6 @@ async function assertEncoding(session: Session): Promise<void> {
   });
 }
 
-/** Undefined if there is no store. */
 async function versionOf(session: Session): Promise<number | undefined> {
   const [there] = await session.query<{ there: boolean }>(
     `select to_regclass('lifeboat.store') is not null as there`,

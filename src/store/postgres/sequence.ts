@@ -16,7 +16,6 @@ import { RELEASE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
 import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
 
-/** The leaf that a row got. */
 export type Placed = readonly [stream: string, seq: number, leaf: number];
 
 /** The answer of `lifeboat.claim`. */
@@ -32,21 +31,21 @@ interface Claim {
   readonly isPartial: boolean;
 }
 
-/** The answer to `sendClaim`, the input of `sequence`. */
+/** The answer to `sendClaim`. */
 export type Claimed = Promise<readonly { readonly claim: Claim }[]>;
 
 export interface SequenceOptions {
   readonly signer: Signer;
   readonly projections: readonly Projection[];
-  /** The log's keys, read again if `isStale`. */
+  /** Read again if `isStale`. */
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
-  /** The largest size of the log that this process knows. */
+  /** The log's largest size that this process knows. */
   readonly known: () => number;
 }
 
 const CLAIM = 'select lifeboat.claim($1::text[], $2::bigint[], $3) as claim';
 
-/** Sends the claim right after a write, so that both take one round trip. */
+/** Right after a write, so that both take one round trip. */
 export function sendClaim(
   session: Session,
   rows: readonly { readonly stream: string; readonly seq: number }[] | 'all',
@@ -57,17 +56,17 @@ export function sendClaim(
 
 export interface Sequenced {
   readonly placed: readonly Placed[];
-  /** The head that this process signed; undefined if another process did. */
+  /** Signed by this process; undefined if another process did. */
   readonly head: { readonly size: number; readonly root: string } | undefined;
   /** Rows remain: call again. */
   readonly isPartial: boolean;
-  /** Nothing was done: the log does not know this installation yet, and its head would not be trusted. */
+  /** Nothing was done: the log does not know this installation yet, so its head would not be trusted. */
   readonly isUnknown?: boolean;
 }
 
 /**
- * Continues after `sendClaim`: waits for another process to give the rows their leaves, or does it for all
- * committed rows in one transaction: leaves, rows of projections, the signed head. Throws `journal.damaged`,
+ * After `sendClaim`: waits for another process to give the rows their leaves, or gives leaves to all
+ * committed rows in one transaction, with rows of projections and the signed head. Throws `journal.damaged`,
  * with nothing written, if the newest head does not cover the leaves or no known key signed a row.
  */
 export async function sequence(
@@ -140,7 +139,7 @@ async function lead(
     kept.map(({ version }) => version),
     JSON.stringify(folded),
   ];
-  // Released after the commit but before its answer: no process waits for this one's round trip.
+  // Released after the commit but before its answer: no process waits for this round trip.
   await session.atOnce(() => Promise.all([session.query(FINISH, values), release()]));
   return { placed: entries.map(({ stream, seq, index }): Placed => [stream, seq, index]), head, isPartial };
 }
@@ -153,13 +152,13 @@ const FINISH = `with leaves as (
 )
 select lifeboat.keep($9::text[], $10::int[], $5::bigint, $11::json), pg_notify('lifeboat', ($5::bigint)::text)`;
 
-/** Rows committed after the last entry of a moved store get no leaf. */
+/** Rows after the last entry of a moved store get no leaf. */
 function upToMove(rows: readonly FreshRow[]): readonly FreshRow[] {
   const moved = rows.findIndex(({ stream, type }) => stream === LOG_STREAM && type === STORE_MOVED);
   return moved < 0 ? rows : rows.slice(0, moved + 1);
 }
 
-/** The log's keys, read again if the signer is unknown to this process. */
+/** Read again if the signer is unknown to this process. */
 async function saidFor(
   session: Session,
   { head }: Claim,
@@ -196,7 +195,7 @@ function frontierOf({ head, leaves, peaks }: Claim): Frontier {
   return { size: leaves, peaks: found };
 }
 
-/** The projections to continue: not those of another version, nor those that are behind. */
+/** Without those of another version, and those that are behind. */
 function upToDate(
   projections: readonly Projection[],
   { head, projections: versions }: Claim,

@@ -1,22 +1,22 @@
 import { uptime } from 'node:os';
 
-/** Milliseconds by two clocks of the machine, each from a beginning of its own. */
+/** Two clocks of the machine in milliseconds, each from its own start. */
 export interface Readings {
   /** Advances evenly, and stands still while the machine sleeps. */
   readonly even: number;
-  /** Counts sleep as well (CLOCK_BOOTTIME), in steps of 10 ms. */
+  /** Counts sleep too (CLOCK_BOOTTIME), in steps of 10 ms. */
   readonly sinceBoot: number;
 }
 
-/** The clock that counts sleep may lag by one of its steps at either reading. */
+/** The clock that counts sleep may lag by one step at either reading. */
 const STEP_MS = 10;
-/** A difference from which on the machine has slept: steps alone never add up to it. */
+/** At a larger difference the machine has slept: steps alone never add up to it. */
 const SLEEP_MS = 5 * STEP_MS;
 
 /**
- * A clock in milliseconds from now on that no change of the time of day moves: never behind what passed
- * since, sleep of the machine included, and ahead of it by at most two steps. Between two readings at least
- * as much passes by it as by the even clock.
+ * Milliseconds from now on that no change of the time of day moves: never behind the time passed, sleep
+ * included, and ahead of it by at most two steps. Between two readings at least as much passes as by the even
+ * clock.
  */
 export function steadyClock(read: () => Readings): () => number {
   const began = read();
@@ -30,5 +30,5 @@ export function steadyClock(read: () => Readings): () => number {
   };
 }
 
-/** Milliseconds since this module was loaded, those included in which this process was stopped. */
+/** Milliseconds since this module was loaded, including those in which this process was stopped. */
 export const steadyNow = steadyClock(() => ({ even: performance.now(), sinceBoot: uptime() * 1_000 }));

@@ -4,18 +4,18 @@ import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
 import { steadyNow } from './steady-clock.ts';
 
-/** The store cannot be reached now: retry, or report it. */
+/** Retry, or report it. */
 const UNREACHABLE = 'journal.unreachable';
 
-/** The SQLSTATE of an error of PostgreSQL itself; undefined for a connection error. */
+/** Of PostgreSQL's own errors; undefined for a connection error. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   return 'severity' in error && /^[0-9A-Z]{5}$/u.test(error.code) ? error.code : undefined;
 }
 
 /**
- * Whether a connection has become unusable: it broke, the server ends (57P), cut it off for idling in a
- * transaction (25P03), cancelled a slow statement (57014) or was demoted (25006: takes no writes).
+ * Whether the connection is unusable: it broke, the server ends (57P), cut it off for idling in a transaction
+ * (25P03), cancelled a slow statement (57014) or was demoted (25006: takes no writes).
  */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code === UNREACHABLE;
@@ -25,7 +25,7 @@ export function isBroken(error: unknown): boolean {
   return state === undefined || /^(?:08|53|57|58|25P03|25006|XX)/u.test(state);
 }
 
-/** The error for a broken connection that is not retried. `readOnly`: nothing can have been written on it. */
+/** Not retried. `readOnly`: nothing can have been written on this connection. */
 export function unreachable(cause: unknown, servers: string, readOnly: boolean): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
   return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${whyOf(cause)}`, {
@@ -37,7 +37,7 @@ export function unreachable(cause: unknown, servers: string, readOnly: boolean):
   });
 }
 
-/** The server follows another one. It may be promoted soon, so that this is retried like an outage. */
+/** The server may be promoted soon, so this is retried like an outage. */
 export function standby(server: string): LifeboatError {
   const why = `${server} is a standby, which takes no writes, and no other server of the address is the primary`;
   return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${why}`, {
@@ -48,7 +48,6 @@ export function standby(server: string): LifeboatError {
   });
 }
 
-/** A pooler stands between, and does not give each session its own connection. */
 export function pooled(): LifeboatError {
   return new LifeboatError(
     'journal.pooled',
@@ -62,7 +61,7 @@ export function pooled(): LifeboatError {
   );
 }
 
-/** The server does not do what `channel_binding=require` asks for. */
+/** For `channel_binding=require`. */
 export function unbound(server: string): LifeboatError {
   return new LifeboatError('journal.refused', `${server} does not bind the password to its certificate`, {
     hints: [
@@ -72,7 +71,7 @@ export function unbound(server: string): LifeboatError {
   });
 }
 
-/** An error of PostgreSQL that a retry cannot fix, in words. */
+/** For an error of PostgreSQL that a retry cannot fix. */
 export function refused(cause: unknown, context: RefusedContext): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
   // A prepared statement exists that this session did not make, or its own is gone.
@@ -121,7 +120,7 @@ export interface RefusedContext {
   readonly hints?: readonly string[];
 }
 
-/** Whether a retry at the same server would fail in the same way. */
+/** Whether a retry at this server would fail in the same way. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code !== UNREACHABLE;
   if (isPasswordMissing(error) || tlsHint(error) !== undefined) return true;
@@ -149,7 +148,7 @@ export function lostStore(cause: unknown): LifeboatError {
   });
 }
 
-/** Hints for certificate errors, by the codes of OpenSSL and Node. */
+/** By the codes of OpenSSL and Node. */
 function tlsHint(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -200,14 +199,13 @@ function evidenceOf(cause: unknown) {
   return state === undefined ? { error } : { error, state };
 }
 
-/** Too many processes to take turns. */
 export function contentionError(): LifeboatError {
   return new LifeboatError('journal.busy', `too many processes write to ${LOG_STREAM} at once`, {
     hints: ['nothing was written: try again'],
   });
 }
 
-/** Errors reported as they are although rows may reach the log later: the store must be repaired first. */
+/** Reported as they are although rows may reach the log later: the store must be repaired first. */
 export const STOPS: ReadonlySet<string> = new Set([
   'journal.moved',
   'journal.damaged',
@@ -215,16 +213,13 @@ export const STOPS: ReadonlySet<string> = new Set([
   'journal.lost',
 ]);
 
-/** SQLSTATE for a row whose number another process took. */
+/** Another process took the row's number. */
 export const UNIQUE = '23505';
 
 /** Milliseconds. */
 const FIRST_WAIT = 20;
 
-/**
- * Retries while the connection breaks, for `patience` milliseconds. `heard` gets the first error that is
- * retried.
- */
+/** Retries while the connection breaks, for `patience` ms. `heard` gets the first error that is retried. */
 export async function persist<T>(
   work: () => Promise<T>,
   patience: number,

@@ -5,7 +5,7 @@ const BYTES = `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 as
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'lifeboat' and c.relkind = 'r'`;
 
-/** Hops from one stream to the next by the primary key: counting them must not read all entries. */
+/** Hops between streams by the primary key: counting them must not read all entries. */
 const STREAMS = `with recursive hop(stream) as (
   (select stream from lifeboat.entries order by stream limit 1)
   union all
@@ -23,12 +23,12 @@ const GROWN = `select left(e.at, 10) as day, count(*) as entries,
   from lifeboat.leaves l join lifeboat.entries e using (id)
   where l.leaf >= $1 and e.at >= $2 group by day order by day`;
 
-/** `greatest` ignores what never happened. */
+/** `greatest` ignores nulls: what never happened. */
 const VACUUM = `select coalesce(sum(n_dead_tup), 0)::float8 as "deadRows",
     to_char(max(greatest(last_vacuum, last_autovacuum)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "lastAt"
   from pg_stat_all_tables where schemaname = 'lifeboat'`;
 
-/** How much a team's store holds. Needs no more rights than reading it. */
+/** Needs only the right to read the store. */
 export async function volumeIn(session: Session): Promise<Volume> {
   const one = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await session.query<Row>(text, [...values]))[0];

@@ -11,14 +11,14 @@ import type { Session } from './link.ts';
 import { columnsOf } from './queries.ts';
 import { sqlState } from './trouble.ts';
 
-/** An append's proof of a lease, checked in its own transaction. */
+/** Checked in the append's own transaction. */
 export interface Proof {
   readonly resource: string;
   readonly token: number;
   readonly nonce: string;
 }
 
-/** A row of `entries` being written; its writer, who holds the stream, assigns its number. */
+/** Being written to `entries`; its writer, who holds the stream, assigns the number. */
 export interface Row extends PreparedEntry {
   readonly seq: number;
 }
@@ -29,48 +29,47 @@ export interface Append {
   readonly rows: readonly Row[];
   readonly proofs: readonly Proof[];
   readonly by: string;
-  /** The largest size whose checkpoint is in this installation's home place; 0 for no news. */
+  /** The largest size whose checkpoint this installation's home place has; 0 for no news. */
   readonly vouched: number;
-  /** For the queue, in the same transaction. */
+  /** Reaches the queue in the same transaction. */
   readonly wakes: readonly Wake[];
 }
 
 export interface Written {
-  /** Every lease was proven. Otherwise nothing was written. */
+  /** If false, nothing was written. */
   readonly proven: boolean;
-  /** The rows continue each stream. Otherwise nothing was written. */
+  /** The rows continue each stream. If false, nothing was written. */
   readonly fits: boolean;
-  /** The newest entry lies in the future by the database's clock. Nothing was written. */
+  /** The newest entry is in the future by the database's clock. Nothing was written. */
   readonly behind?: Behind | null;
-  /** When each row was written, by the database's clock, in order; null if nothing was. */
+  /** When each row was written, by the database's clock; null if nothing was. */
   readonly at: readonly string[] | null;
 }
 
-/** A clock that was put back: when the newest entry was written, and the clock's present time. */
+/** After a clock was put back: the newest entry's time, and the clock's. */
 export interface Behind {
   readonly newest: string;
   readonly now: string;
 }
 
-/** The date format of entries. */
+/** Of entries. */
 const DATE = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
-/** Seconds that a clock may silently be behind, as for every store (`clockNote`). */
+/** Seconds that a clock may be behind without a record, as for every store (`clockNote`). */
 const BEHIND = `(select json_build_object('newest', e.at,
     'now', to_char(clock_timestamp() at time zone 'UTC', ${DATE}))
   from (select at from lifeboat.entries order by id desc limit 1) e
   where e.at > to_char((clock_timestamp() + interval '${MAX_BEHIND} s') at time zone 'UTC', ${DATE}))`;
 
-/** Whether the database's clock is behind the newest entry. */
 export async function askBehind(session: Session): Promise<Behind | undefined> {
   const [row] = await session.query<{ readonly behind: Behind | null }>(`select ${BEHIND} as behind`);
   return row?.behind ?? undefined;
 }
 
 /*
- * One statement, so that it is one transaction and one round trip. It waits for a lease that is being taken
- * over and finds it to be another's; a proven one cannot be taken over before this commits. Leases are locked
- * in the order of their names, as in their renewal; otherwise two processes could deadlock.
+ * One statement, so one transaction and one round trip. It waits for a lease that is being taken over, and
+ * finds it to be another's; a proven one cannot be taken over before the commit. Leases are locked in the
+ * order of their names, as in their renewal; otherwise two processes could deadlock.
  */
 const writing = ({ held, proofs, given, firsts, order, woken }: Source) => `with held as materialized (
   select l.resource from lifeboat.leases l ${held} for share of l
@@ -95,16 +94,16 @@ const writing = ({ held, proofs, given, firsts, order, woken }: Source) => `with
 )
 select proven, fits, moved, behind, (select json_agg(at order by id) from written) as at${woken ?? ''} from state`;
 
-/** Where a writing statement takes its leases and rows from. */
+/** The parts of a writing statement. */
 interface Source {
   readonly held: string;
   /** How many leases must be proven. */
   readonly proofs: string;
   readonly given: string;
-  /** The number of the first row of each stream. */
+  /** The first row's number in each stream. */
   readonly firsts: string;
   readonly order: string;
-  /** What sends wake-ups if rows were written. */
+  /** Sends wake-ups if rows were written. */
   readonly woken?: string;
 }
 
@@ -121,8 +120,8 @@ const MANY = {
 const WRITE = writing(MANY);
 
 /**
- * The queue's own function (src/queue/boss-schema.ts) fails no append. Where it does not exist, or may not be
- * called, the whole statement fails, and is sent without.
+ * The queue's own function (src/queue/boss-schema.ts) fails no append. If it does not exist or may not be
+ * called, the whole statement fails, and is sent without it.
  */
 const WRITE_AND_WAKE = writing({
   ...MANY,
@@ -130,12 +129,12 @@ const WRITE_AND_WAKE = writing({
   where exists (select from written)) as woken`,
 });
 
-/** Whether an append failed because the store has no queue for its wake-ups. */
+/** The store has no queue for the wake-ups. */
 export function lacksQueue(error: unknown): boolean {
   return /^(?:3F000|42883|42501)$/u.test(sqlState(error) ?? '');
 }
 
-/** Most appends are one row under one lease: without arrays, sets and sorts the server needs less time. */
+/** Most appends are one row under one lease: without arrays, sets and sorts the server is faster. */
 const WRITE_ONE = writing({
   held: `where l.resource = $1 and l.token = $2::bigint and l.nonce = $3::uuid
   and l.until > clock_timestamp()`,
@@ -145,10 +144,7 @@ const WRITE_ONE = writing({
   order: '',
 });
 
-/**
- * Commits all rows of an append, or none. They are not in the log until they have leaves. Rejects with
- * `journal.moved` if the log continues in another store.
- */
+/** All rows or none; they enter the log with their leaves. Rejects with `journal.moved` for a moved store. */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched, wakes } = append;
   const isNoted = rows.some(({ stream, type }) => stream === LOG_STREAM && type === CLOCK_MOVED);
@@ -179,7 +175,7 @@ function byName(one: Proof, other: Proof): number {
   return one.resource < other.resource ? -1 : 1;
 }
 
-/** When the rows of an append were written, if they are in the store after its connection broke. */
+/** For an append whose connection broke: when its rows were written, if they are in the store. */
 export async function findRows(
   session: Session,
   { id, rows }: Append,
@@ -203,7 +199,7 @@ export async function findRows(
  */
 const SIGNED = 'lifeboat-append';
 
-/** The text of an append that its signature covers. Pure. */
+/** Pure. */
 function signedText(id: string, by: string, rows: readonly Signed[]): string {
   return `${id}\n${rows.map((row) => `${hashOf({ ...row, at: '', by })}\n`).join('')}`;
 }
@@ -226,10 +222,7 @@ export function leafFieldsOf({ stream, seq, at, by, type, body }: FreshRow): Lea
   return { stream, seq, at, by, type, body };
 }
 
-/**
- * The first row whose append no known key signed in this form; undefined if all are valid. `own` skips
- * verifying signatures that it made itself.
- */
+/** The first row whose append no known key signed, if any. `own` skips verifying its own signatures. */
 export function unsignedRow(
   rows: readonly FreshRow[],
   keys: Iterable<KeyObject>,
@@ -249,7 +242,7 @@ export function unsignedRow(
   return undefined;
 }
 
-/** The key id that a signature claims; only that key is tried. */
+/** Only that key is tried. */
 function claimedId(signature: string): string {
   const [, base64 = ''] = /^\n— [^ ]+ (.+)\n$/u.exec(signature) ?? [];
   return Buffer.from(base64, 'base64').toString('hex', 0, 4);
@@ -265,11 +258,10 @@ function idOf(key: KeyObject): string {
 
 export interface Appended {
   readonly entries: readonly Entry[];
-  /** Including the store's own, in leaf order. */
+  /** Including the store's own. In leaf order. */
   readonly all: readonly Entry[];
 }
 
-/** A queued append. */
 export interface Waiting {
   readonly id: string;
   readonly prepared: readonly PreparedEntry[];
@@ -279,16 +271,16 @@ export interface Waiting {
   readonly done: PromiseWithResolvers<Appended>;
   /** How many leading rows are the store's own. */
   own: number;
-  /** Set if the database's clock was put back: the leading rows record it. */
+  /** If the database's clock was put back: the leading rows record it. */
   behind: Behind | undefined;
-  /** The rows as last sent; if the connection broke, they may or may not be stored. */
+  /** As last sent; if the connection broke, the rows may or may not be stored. */
   sent: Append | undefined;
-  /** When each row was written; if set, they are stored. */
+  /** When each row was written; set: they are stored. */
   at: readonly string[] | undefined;
   over: boolean;
 }
 
-/** The entries of an append whose rows have leaves, in order of its rows. */
+/** In the order of the rows, which have leaves. */
 export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, number>): readonly Entry[] {
   if (sent === undefined) return [];
   return sent.rows.map((row, nr) => {
@@ -297,7 +289,6 @@ export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, num
   });
 }
 
-/** Identifies a row by its place in its stream. */
 export function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
   return `${stream} ${seq}`;
 }

@@ -35,9 +35,9 @@ export interface WriterOptions {
   readonly signer: Signer;
   readonly projections: readonly Projection[];
   readonly seen: Seen;
-  /** Why the store rejects the proof of a lease. */
+  /** Why the store rejects a lease's proof. */
   readonly whyLost: (lease: Lease) => Promise<LifeboatError>;
-  /** Milliseconds after which an append whose connection broke is given up, and the journal with it. */
+  /** After this an append whose connection broke is given up, and the journal with it. Milliseconds. */
   readonly patience: number;
 }
 
@@ -47,26 +47,26 @@ export interface Writer {
     leases: readonly Lease[],
     more: { readonly vouched: number; readonly wakes: readonly Wake[] },
   ): Promise<Appended>;
-  /** Assigns leaves to rows that a dead process left without: those of one stream, or all. */
+  /** To rows that a dead process left without a leaf: of one stream, or all. */
   assignLeafIndexes(stream?: string): Promise<void>;
 }
 
-/** The maximum number of appends in one transaction. */
+/** In one transaction. */
 const GROUP = 50;
-/** How often to try again after another process wrote to `store/log` in between. */
+/** After another process wrote to `store/log` in between. */
 const ATTEMPTS = 20;
 
-/** Appends one group after another; appends that arrive during one form the next. */
+/** One group after another; appends that arrive during one form the next. */
 export function createWriter(options: WriterOptions): Writer {
   const { link, seen, signer, by, projections, patience } = options;
   const queue: Waiting[] = [];
-  // The last number of a stream, by the lease under which only this process writes it.
+  // By the lease under which only this process writes the stream.
   const lastSeqs = new Map<string, number>();
   let isPumping = false;
   let lost: LifeboatError | undefined;
   let said: LogSays = NOTHING_SAID;
   let heardOn = 0;
-  // The connection on which the store was found to have no queue.
+  // On which the store was found to have no queue.
   let noQueueOn = 0;
 
   const hear = async (session: Session, isStale: boolean): Promise<LogSays> => {
@@ -77,7 +77,7 @@ export function createWriter(options: WriterOptions): Writer {
   };
   const sequencing: SequenceOptions = { signer, projections, said: hear, known: seen.size };
 
-  /** Numbers the rows after those in the store. */
+  /** After those in the store. */
   const number = async (
     session: Session,
     one: Waiting,
@@ -85,8 +85,7 @@ export function createWriter(options: WriterOptions): Writer {
   ): Promise<Append> => {
     const { behind } = one;
     const own = [...(behind ? clockEntries(behind.newest, behind.now) : []), ...ownEntries(said, signer)];
-    // After what was read of `store/log`, not after its present end: the store's own entries follow from what
-    // was read.
+    // After what was read of `store/log`, not after its present end: the store's own entries follow from it.
     if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
@@ -102,13 +101,13 @@ export function createWriter(options: WriterOptions): Writer {
     return one.sent;
   };
 
-  /** None of it is stored, and none will arrive, so its rows are renumbered. */
+  /** None of it is or will be stored: number its rows again. */
   const resetSend = (one: Waiting) => {
     one.sent = undefined;
     for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
   };
 
-  /** A lease was lost: prefers the error of one that another process has. */
+  /** Prefers the error of a lease that another process has. */
   const unproven = async ({ leases }: Waiting): Promise<LifeboatError> => {
     const reasons: LifeboatError[] = [];
     for (const lease of leases) {
@@ -118,15 +117,12 @@ export function createWriter(options: WriterOptions): Writer {
     return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? contentionError();
   };
 
-  /**
-   * Rows of the store's own stream are numbered while no other process writes to it; rows sent before keep
-   * their numbers.
-   */
+  /** Numbers rows of the store's own stream while no one else writes to it; rows sent before keep theirs. */
   const writeInTurn = async (session: Session, one: Waiting, isAgain: boolean): Promise<Written> => {
     await session.atOnce(() => Promise.all([session.query('begin'), session.query(TAKE_LOG_STREAM)]));
     try {
       await hear(session, true);
-      // Another process may have recorded by now that the clock was put back.
+      // Another process may have recorded meanwhile that the clock was put back.
       if (one.behind !== undefined && !isAgain) one.behind = await askBehind(session);
       const sent = one.sent !== undefined && isAgain ? one.sent : await number(session, one);
       const [written] = await session.atOnce(() =>
@@ -148,7 +144,7 @@ export function createWriter(options: WriterOptions): Writer {
           one.at = found;
           return;
         }
-        // If another's rows have these numbers, the rows sent before can no longer arrive.
+        // Rows of another process have these numbers: those sent before can no longer arrive.
         if (found === 'other') resetSend(one);
       }
       const isAgain = one.sent !== undefined;
@@ -180,7 +176,7 @@ export function createWriter(options: WriterOptions): Writer {
     throw contentionError();
   };
 
-  /** Both phases for one group. Skips what an earlier attempt did, or found done. */
+  /** Both phases for one group. Skips what an earlier attempt did or found done. */
   const group = async (session: Session, all: readonly Waiting[]): Promise<void> => {
     await hear(session, false);
     const missing = () => all.filter(({ over, at }) => !over && at === undefined);
@@ -196,7 +192,7 @@ export function createWriter(options: WriterOptions): Writer {
     const rows = open.flatMap(({ sent }) => sent?.rows ?? []);
     while (rows.some((row) => !leaves.has(keyOf(row)))) {
       const isPlaced = await place(session, sendClaim(session, rows), leaves);
-      // The database was put back between the two phases, so there are no rows to place.
+      // The database was put back between the phases: there are no rows to place.
       if (!isPlaced) throw seen.gone();
     }
     const written = open.map((one) => entriesOf(one, leaves));
@@ -206,7 +202,7 @@ export function createWriter(options: WriterOptions): Writer {
 
   /**
    * Both phases for fresh appends in one round trip, several in one transaction. Refused appends are left to
-   * be tried alone; all are, if one blocks the transaction.
+   * be tried alone; all of them are, if one blocks the transaction.
    */
   const together = async (
     session: Session,
@@ -269,7 +265,7 @@ export function createWriter(options: WriterOptions): Writer {
     isPumping = true;
     for (let all = queue.splice(0, GROUP); all.length > 0; all = queue.splice(0, GROUP)) {
       const attempt = () => {
-        // Committed rows may have been lost with a server, so look for them again.
+        // Committed rows may have been lost with a server: look for them again.
         for (const one of all) one.at = undefined;
         return link.use((session) => group(session, all));
       };
@@ -314,8 +310,8 @@ export function createWriter(options: WriterOptions): Writer {
 
 /*
  * The server says that rows have leaves, but its owner controls what it says. So the writer reads back what
- * the owner cannot forge: the newest head, signed by a key of the log, and the nodes that lead from the
- * writer's own rows to its root. One look-up per node: no plan for that slows down as the table grows.
+ * the owner cannot forge: the newest head, signed by a key of the log, and the nodes from the writer's own
+ * rows to its root. One look-up per node: no plan for that slows down as the table grows.
  */
 const READ_BACK = `with mine as materialized (
   select e.stream, e.seq, l.leaf from unnest($1::text[], $2::bigint[]) g(stream, seq)
@@ -338,7 +334,7 @@ select (select json_agg(json_build_array(stream, seq, leaf)) from mine) as rows,
       from lifeboat.leaves l where l.leaf = w.leaf limit 1
   ) n) as nodes`;
 
-/** What exists of the writer's own rows, and of the tree around them. */
+/** The writer's own rows, and the tree around them. */
 interface ReadBack {
   readonly rows: readonly (readonly [stream: string, seq: number, leaf: number])[] | null;
   readonly head: { readonly size: number; readonly note: string; readonly installation: string } | null;
@@ -347,14 +343,11 @@ interface ReadBack {
 
 interface ReadBackOptions {
   readonly signer: Signer;
-  /** The log's keys, read again if `isStale`. */
+  /** Read again if `isStale`. */
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
 }
 
-/**
- * Compares acknowledged entries with the store's current state: each has its leaf, and is covered by the
- * newest head, signed by a key of the log. Rejects with `journal.damaged` otherwise.
- */
+/** Each entry has its leaf under the newest head, signed by a key of the log; else `journal.damaged`. */
 async function readBack(
   session: Session,
   entries: readonly Entry[],

@@ -3,12 +3,9 @@ import { lazily } from '../../base/lazily.ts';
 import type { Entry, Json, NewEntry } from '../journal.ts';
 import { Fingerprint } from './key-epochs.ts';
 
-/*
- * What became of the keys of an instance besides being set: sealed copies, a key set by somebody else, and
- * whether a key is still offered. Its entries are in the ledger of the instance.
- */
+/* Custody of an instance's keys, in its ledger: sealed copies, a key set by somebody else, offered or not. */
 
-/** A backup inside its instance, as `key-epochs.ts` names it. */
+/** As `key-epochs.ts` names it. */
 const Backup = z.object({
   id: z.int(),
   backup_id: z.string().optional(),
@@ -17,15 +14,15 @@ const Backup = z.object({
 
 const reason = z.string();
 
-/** Bodies of the entries about custody in the stream `instance/<name>`, by entry type. */
+/** In the stream `instance/<name>`. */
 const ENTRIES = lazily(() => ({
-  /** A backup that none of the held keys opens: a key set by somebody else. `tried` are fingerprints. */
+  /** None of the held keys opens it: somebody else set a key. `tried` are fingerprints. */
   'custody.unknown': z.object({ backup: Backup, tried: z.array(Fingerprint) }),
-  /** A backup whose first block a held key opens. */
+  /** A held key opens its first block. */
   'custody.fits': z.object({ backup: Backup, fingerprint: Fingerprint }),
   /**
-   * A key was sealed to these recipients and is in every one of these places, by their names in the config.
-   * `sealed` is the armoured age file, where the store is one of them.
+   * A key was sealed to these recipients and is in all of these places (names in the config). `sealed` is the
+   * armoured age file, if the store is one of them.
    */
   'custody.escrowed': z.object({
     fingerprint: Fingerprint,
@@ -35,10 +32,10 @@ const ENTRIES = lazily(() => ({
     sealed: z.string().optional(),
     at: z.string().optional(),
   }),
-  /** The key is not offered any more, until `custody.offered`. `compromised`: someone else may know it. */
+  /** Not offered until `custody.offered`. `compromised`: someone else may know the key. */
   'custody.retired': z.object({ fingerprint: Fingerprint, reason, compromised: z.boolean().default(false) }),
   'custody.offered': z.object({ fingerprint: Fingerprint, reason: reason.optional() }),
-  /** The key is to be destroyed at `due` or later. `because`: in spite of these reasons against it. */
+  /** To be destroyed at `due` or later. `because`: despite these reasons against it. */
   'custody.scheduled': z.object({
     fingerprint: Fingerprint,
     due: z.string(),
@@ -46,7 +43,7 @@ const ENTRIES = lazily(() => ({
     against: z.array(z.string()).optional(),
   }),
   'custody.cancelled': z.object({ fingerprint: Fingerprint, reason }),
-  /** The key was deleted from the key store that carried it out. Its record stays. */
+  /** Deleted from the key store that carried it out. The key's record stays. */
   'custody.destroyed': z.object({ fingerprint: Fingerprint, store: z.string(), because: reason.optional() }),
 }));
 
@@ -54,7 +51,6 @@ type Entries = ReturnType<typeof ENTRIES>;
 export type CustodyType = keyof Entries;
 type CustodyBody<Type extends CustodyType> = z.infer<Entries[Type]>;
 
-/** An entry for the ledger of an instance. */
 export function custodyEntry<Type extends CustodyType>(
   instance: string,
   type: Type,
@@ -63,30 +59,28 @@ export function custodyEntry<Type extends CustodyType>(
   return { stream: `instance/${instance}`, type, body: ENTRIES()[type].parse(body) as Json };
 }
 
-/** The newest sealed copies of a key. */
+/** The newest of a key. */
 export interface Escrowed {
   readonly epoch: number;
   /** RFC 3339, by the clock that stamps the journal. */
   readonly at: string;
   readonly recipients: readonly string[];
-  /** By their names in the config; a folder with the SHA-256 of its file. */
+  /** Names in the config; a folder with the SHA-256 of its file. */
   readonly places: readonly { readonly place: string; readonly sha256?: string | undefined }[];
-  /** Recipients of earlier copies that the newest leaves out: they can still open what they have. */
+  /** Recipients of earlier copies that the newest leaves out: they can still open theirs. */
   readonly former: readonly string[];
 }
 
-/** A schedule to destroy a key. */
 export interface Scheduled {
-  /** From when on it is carried out. RFC 3339. */
+  /** Carried out from then on. RFC 3339. */
   readonly due: string;
   readonly at: string;
   readonly by?: string | undefined;
-  /** Why it was scheduled in spite of what is against it. */
+  /** Why it was scheduled despite what is against it. */
   readonly because?: string | undefined;
   readonly against?: readonly string[] | undefined;
 }
 
-/** What is on record about the custody of one key. */
 export interface KeyCustody {
   readonly escrowed?: Escrowed;
   readonly retired?: { readonly at: string; readonly reason: string; readonly compromised: boolean };
@@ -103,20 +97,18 @@ export interface UnknownBackup {
   readonly at: string;
 }
 
-/** The custody of the keys of an instance. */
 export interface Custody {
   readonly keys: Readonly<Record<string, KeyCustody>>;
   /** Newest finding first; at most 50. */
   readonly unknown: readonly UnknownBackup[];
 }
 
-/** A key whose destruction is scheduled. */
 interface ScheduledKey {
   readonly fingerprint: string;
   readonly scheduled: Scheduled;
 }
 
-/** The keys of an instance that are scheduled to be destroyed, as far as they are not destroyed yet. */
+/** Scheduled and not destroyed yet. */
 export function scheduledKeys({ keys }: Custody = NO_CUSTODY): readonly ScheduledKey[] {
   return Object.entries(keys).flatMap(([fingerprint, { scheduled }]) =>
     scheduled === undefined ? [] : [{ fingerprint, scheduled }],
@@ -126,12 +118,11 @@ export function scheduledKeys({ keys }: Custody = NO_CUSTODY): readonly Schedule
 export const NO_CUSTODY: Custody = { keys: {}, unknown: [] };
 const MAX = 50;
 
-/** Whether entries of this type are about custody. */
 export function isCustodyType(type: string): type is CustodyType {
   return type.startsWith('custody.') && Object.hasOwn(ENTRIES(), type);
 }
 
-/** The custody after a further entry; the same object if the entry cannot be read. Pure. */
+/** The same object if the entry cannot be read. Pure. */
 export function nextCustody(
   before: Custody,
   entry: Pick<Entry, 'type' | 'body' | 'at'> & { readonly by?: string },

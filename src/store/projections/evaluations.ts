@@ -6,27 +6,27 @@ import { instanceOf } from './follow-ups.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /*
- * The evaluations on record: whether an instance could be recovered, and what was found. An entry is written
- * when something changed, and once a week by an evaluation that finds nothing new.
+ * The evaluations on record: if an instance could be recovered, and the findings. An entry is written when
+ * something changed, and weekly if nothing did.
  */
 
 export const Finding = z.object({
   check: z.enum([...CHECK_IDS, ...PLAN_CHECK_IDS]),
   state: z.enum(['red', 'unknown']),
   reason: z.string(),
-  /** Who is to see to it, where the config says so. */
+  /** From the config. */
   owner: z.string().optional(),
-  /** When it was found first, and until when it should be gone. RFC 3339. */
+  /** RFC 3339. `due`: when it should be gone. */
   firstSeen: z.string(),
   due: z.string(),
-  /** Until when it counts for nothing. */
+  /** Until when it is ignored. */
   waivedUntil: z.string().optional(),
 });
-/** A check that is not green. It is closed by the next evaluation without it. */
+/** A check that is not green. The next evaluation without it closes it. */
 export type Finding = Readonly<z.infer<typeof Finding>>;
 
 const Shape = z.object({ plan: z.string().optional(), service: z.string().optional() });
-/** What the instance is by the service: a restore that was proven on another one proves less. */
+/** By the service: a restore that was proven on another shape proves less. */
 export type Shape = Readonly<z.infer<typeof Shape>>;
 
 const made = lazily(() =>
@@ -37,28 +37,26 @@ const made = lazily(() =>
     shape: Shape.optional(),
   }),
 );
-/** The body of `evaluation.made`, an entry in the ledger of the instance. */
+/** In the ledger of the instance. */
 export type EvaluationMade = z.infer<ReturnType<typeof made>>;
 
 export const EVALUATED = 'evaluation.made';
 
-/** An entry for the ledger of an instance. */
 export function evaluationEntry(instance: string, body: EvaluationMade): NewEntry {
   return { stream: `instance/${instance}`, type: EVALUATED, body: made().parse(body) as Json };
 }
 
-/** The newest evaluation on record, and since when it says so. RFC 3339, by the clock that stamps entries. */
+/** The newest evaluation on record. RFC 3339, by the clock that stamps entries. */
 export interface Evaluated extends Readonly<EvaluationMade> {
   readonly at: string;
-  /** Since when the verdict is this one. */
+  /** The verdict's. */
   readonly since: string;
-  /** When plan or service changed last; missing if they never did. */
+  /** Of plan or service; missing if they never changed. */
   readonly changedAt?: string;
-  /** The findings that were closed last, newest first; at most 20. */
+  /** Newest first; at most 20. */
   readonly closed: readonly (Finding & { readonly closedAt: string })[];
 }
 
-/** One row for each instance that was evaluated. */
 export const evaluations: Projection = {
   name: 'evaluations',
   version: 1,
@@ -74,12 +72,12 @@ export const evaluations: Projection = {
   },
 };
 
-/** What an entry of an evaluation says; undefined if it cannot be read. */
+/** Undefined if it cannot be read. */
 export function evaluationIn(body: Json): EvaluationMade | undefined {
   return made().safeParse(body).data;
 }
 
-/** The newest evaluation of every instance and plan, or of these, by its name. */
+/** By name: of every instance and plan, or of these. */
 export async function readEvaluations(
   journal: Pick<JournalReader, 'rows'>,
   subjects?: readonly string[],
@@ -91,7 +89,7 @@ export async function readEvaluations(
   return new Map(rows.map((row) => [row.key.slice(0, -1), evaluatedIn(row)]));
 }
 
-/** The newest evaluation in the entries of a ledger, by the entries alone; undefined without one. Pure. */
+/** From a ledger's entries alone. Pure. */
 export function newestEvaluationIn(entries: readonly Entry[]): Evaluated | undefined {
   return entries.reduce<Evaluated | undefined>((before, entry) => {
     const read = entry.type === EVALUATED ? evaluationIn(entry.body) : undefined;
@@ -99,7 +97,7 @@ export function newestEvaluationIn(entries: readonly Entry[]): Evaluated | undef
   }, undefined);
 }
 
-/** What an entry of an evaluation says in words; undefined if it cannot be read. */
+/** Undefined if it cannot be read. */
 export function evaluationSentence(
   body: Json,
 ): { readonly text: string; readonly isGood: boolean } | undefined {
@@ -154,7 +152,7 @@ function rowOf(evaluated: Evaluated, { stream }: Entry): FoldedRow {
   return { group: evaluated.verdict, sort: stream, value: evaluated as unknown as Json };
 }
 
-/** Instance names contain no slash, so the key of one is never a prefix of another's. */
+/** Instance names contain no slash: no key is a prefix of another. */
 function keyOf(instance: string): string {
   return `${instance}/`;
 }

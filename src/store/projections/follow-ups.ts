@@ -7,19 +7,18 @@ import type { Projection } from './projection.ts';
 
 /** A follow-up that outlives the run that opened it. */
 export type LedgerFollowUp = FollowUp & {
-  /** The instance whose ledger holds it, by its name in the config. */
+  /** By its name in the config: the instance whose ledger holds it. */
   readonly instance: string;
-  /** The run that opened it. */
   readonly run?: string | undefined;
 };
 
-/** The entry fields that a fold reads; several ledgers may follow each other. */
+/** The fields that a fold reads; several ledgers may follow each other. */
 export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 
 /**
- * Each follow-up of a ledger as one row, in order of opening; opening one again reopens it. The retirement of
- * a key, which has the key in its id, ends when that key is in force again. Entries of other types and broken
- * ones change nothing; an opening with only a readable id still opens.
+ * A ledger's follow-ups in order of opening; opening one again reopens it. The retirement of a key, which has
+ * the key in its id, ends when that key is in force again. Other and broken entries change nothing; an
+ * opening with only a readable id still opens.
  */
 export const followUps: Projection = {
   name: 'follow-ups',
@@ -38,13 +37,12 @@ export const followUps: Projection = {
   },
 };
 
-/** The group of a follow-up's row. */
 function stateOf({ closed }: LedgerFollowUp): 'open' | 'done' | 'skipped' {
   if (closed === undefined) return 'open';
   return closed.how === 'skipped' ? 'skipped' : 'done';
 }
 
-/** The follow-ups by instance, each instance's in order of opening; only `open` ones, or all. */
+/** By instance, each in order of opening. */
 export async function readFollowUps(
   journal: Pick<JournalReader, 'rows'>,
   which: 'open' | 'all',
@@ -59,7 +57,7 @@ export async function readFollowUps(
   );
 }
 
-/** The follow-up after an entry about it. Pure. */
+/** Pure. */
 export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry): LedgerFollowUp | undefined {
   const { type, body, at } = entry;
   if (type === OPENED) {
@@ -69,7 +67,7 @@ export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry):
     const { followUp, run } = data;
     return { since: at, ...followUp, instance, ...(run === undefined ? {} : { run }) };
   }
-  // Closed only once; the first entry counts.
+  // Closed only once: the first entry counts.
   if (before === undefined || before.closed !== undefined) return before;
   if (type === 'key.set') {
     const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];
@@ -84,7 +82,7 @@ export function instanceOf({ stream }: Pick<Entry, 'stream'>): string | undefine
   return stream.startsWith('instance/') ? stream.slice('instance/'.length) : undefined;
 }
 
-/** The id of the follow-up that an entry is about; undefined for most entries. */
+/** Undefined for most entries. */
 export function idIn({ type, body }: Pick<Entry, 'type' | 'body'>): string | undefined {
   const fields = fieldsOf(body);
   if (type === OPENED) return textOf(fieldsOf(fields['followUp'])['id']);
@@ -98,7 +96,7 @@ export function retirementOf(fingerprint: string): string {
   return `${RETIRE}${fingerprint}`;
 }
 
-/** The key that the follow-up with this id retires; undefined for any other follow-up. */
+/** Undefined for any other follow-up. */
 export function retiredBy(id: string | undefined): string | undefined {
   return id?.startsWith(RETIRE) ? id.slice(RETIRE.length) : undefined;
 }
@@ -109,7 +107,7 @@ const OPENED = 'follow-up.opened';
 const REVIVED: Closure = { how: 'run', text: 'the key is in force again', evidence: {} };
 const LONGEST_KEY = 200;
 
-/** What can be read of a follow-up written by another version. */
+/** For a follow-up of another version. */
 const rest = lazily(() =>
   z
     .object({ id: z.string(), kind: FollowUp().shape.kind.catch('unread-run') })

@@ -4,8 +4,8 @@ import { lazily } from '../../base/lazily.ts';
 import { type Entry, HOLDERS_STREAM, type NewEntry } from '../journal.ts';
 
 /*
- * Who can open the escrow copies of keys. The SHA-256 of the answer to each challenge is on record, so that
- * the answer proves to everybody who reads the record that the holder opened it.
+ * Who can open the escrow copies of keys. The SHA-256 of each challenge's answer is on record, so that the
+ * answer proves to every reader of the record that the holder opened it.
  */
 
 const CHALLENGED = 'holder.challenged';
@@ -16,28 +16,24 @@ const Challenged = lazily(() =>
 );
 const Proven = lazily(() => z.object({ id: z.string(), answer: z.string() }));
 
-/** A challenge as it is on record: a random text sealed to a holder, and the SHA-256 of the text. */
+/** A random text sealed to a holder, and the SHA-256 of the text. */
 export type RecordedChallenge = z.infer<ReturnType<typeof Challenged>>;
 
-/** A challenge without an answer. */
 export interface Challenge {
   readonly id: string;
   readonly recipient: string;
-  /** The armoured age file that its holder opens. */
   readonly sealed: string;
 }
 
-/** What is on record about a holder. */
 export interface Holder {
   readonly recipient: string;
-  /** The newest challenge without an answer. */
+  /** The newest without an answer. */
   readonly open?: Challenge | undefined;
-  /** When the holder last opened a challenge, and whose entry says so. RFC 3339. */
+  /** The last challenge opened, and whose entry says so. RFC 3339. */
   readonly provenAt?: string | undefined;
   readonly provenBy?: string | undefined;
 }
 
-/** The entry for a challenge. */
 export function challengedEntry({ id, recipient, answerSha256, sealed }: RecordedChallenge): NewEntry {
   return { stream: HOLDERS_STREAM, type: CHALLENGED, body: { id, recipient, answerSha256, sealed } };
 }
@@ -47,7 +43,7 @@ interface ProvenEntry {
   readonly entry: NewEntry;
 }
 
-/** The entry for an answer; undefined if it answers none of the open challenges of these holders. */
+/** Undefined if the answer is to none of the open challenges. */
 export function provenEntry(holders: readonly Holder[], answer: string): ProvenEntry | undefined {
   const [id = ''] = answer.split('-');
   const holder = holders.find(({ open }) => open?.id === id);
@@ -56,7 +52,7 @@ export function provenEntry(holders: readonly Holder[], answer: string): ProvenE
   return { recipient: holder.recipient, entry };
 }
 
-/** The holders on record, oldest first. An answer counts only if it is the one of its challenge. Pure. */
+/** Oldest first. An answer counts only if it is its challenge's. Pure. */
 export function foldHolders(entries: readonly Entry[]): readonly Holder[] {
   const holders = new Map<string, Holder>();
   const asked = new Map<string, RecordedChallenge>();

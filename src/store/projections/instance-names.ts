@@ -7,8 +7,8 @@ const KNOWN = 'known';
 const LONGEST_ID = 200;
 
 /**
- * The name under which a store first recorded each instance, by the id in its address. The first one stays:
- * if two people begin at once with two names, the log orders their entries, and both see the same name.
+ * The name under which a store first recorded an instance, by the id in its address. The first stays: if two
+ * people begin with two names, the log orders their entries, and both see the same name.
  */
 export const instanceNames: Projection = {
   name: 'instance-names',
@@ -23,7 +23,7 @@ export const instanceNames: Projection = {
   },
 };
 
-/** The ledger name of the instance at each of these addresses; undefined if it has none yet. */
+/** By address; undefined if the instance has no ledger yet. */
 export async function ledgerNamesOf(
   journal: Pick<JournalReader, 'rows'>,
   urls: readonly string[],
@@ -37,7 +37,7 @@ export async function ledgerNamesOf(
   };
 }
 
-/** The names that an entry gives to instances, by their ids. */
+/** By the instances' ids. */
 function namesIn({ type, stream, body }: Entry): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const take = (name: unknown, url: unknown) => {

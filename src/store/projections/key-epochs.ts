@@ -1,61 +1,59 @@
 import * as z from 'zod';
 import type { Entry } from '../journal.ts';
 
-/** An interval in which a key was set on the instance. RFC 3339 UTC, by the clock that stamps entries. */
+/** RFC 3339 UTC, by the clock that stamps entries. */
 export interface Period {
   readonly setAt: string;
   readonly endedAt: string;
 }
 
-/** What an instance's ledger knows about one key. Sequence numbers are those of the ledger's entries. */
+/** Of one key. Sequence numbers are those of the ledger's entries. */
 export interface KeyEpoch {
   readonly fingerprint: string;
   /**
    * The newest knowledge: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no
-   * answer; `proven` a backup was opened with it; `refuted` the service did not take it; `added` by hand, or
-   * named only as another key's predecessor, in force at an unknown time. `endedAt` says whether it has
-   * ended.
+   * answer; `proven` it opened a backup; `refuted` the service did not take it; `added` by hand, or named
+   * only as another key's predecessor, in force at an unknown time. `endedAt` says if it has ended.
    */
   readonly state: 'pending' | 'set' | 'uncertain' | 'proven' | 'refuted' | 'added';
-  /** Since when it is in force (or was, if `endedAt` is set). Undefined: it was never known to be. */
+  /** Since when it is (or, with `endedAt`, was) in force. Undefined: it was never known to be. */
   readonly setAt: string | undefined;
   /** Until when it can have been in force. Undefined: it may still be. */
   readonly endedAt: string | undefined;
-  /** The key whose setting ended it; undefined again after that key was set again later. */
+  /** The key whose setting ended it; undefined after that key was set again. */
   readonly endedBy: string | undefined;
-  /** Intervals before the present one: a key can be set again. */
+  /** Before the present one: a key can be set again. */
   readonly earlier: readonly Period[];
-  /** Who set it last, and by which run; missing where the ledger does not say. */
+  /** Who set it last, and by which run, if recorded. */
   readonly setBy?: string | undefined;
   readonly setIn?: string | undefined;
-  /** When it was last proven. */
+  /** The last time. */
   readonly provenAt: string | undefined;
   readonly origin: 'generated' | 'given' | undefined;
   readonly note: string | undefined;
-  /** The ledger entry that last put it in force; 0 for never. */
+  /** The entry that last put it in force; 0 for never. */
   readonly setSeq: number;
-  /** The ledger entry that last may have put it in force; orders keys by newness. */
+  /** The entry that last may have put it in force; orders keys by newness. */
   readonly sentSeq: number;
-  /** How many requests with it have neither a recorded answer nor a later finding about their outcome. */
+  /** Requests with neither a recorded answer nor a later finding about their outcome. */
   readonly unanswered: number;
-  /** When the newest request that may still arrive was sent, by its sender's clock; undefined for none. */
+  /** By the sender's clock: the newest request that may still arrive; undefined for none. */
   readonly lostAt: string | undefined;
 }
 
 /**
- * The key epochs of an instance, from the entries of its ledger in order: one for each fingerprint ever
- * named, in order of appearance. Total: ignores entries of other types, and broken entries cannot make it
- * fail.
+ * From a ledger's entries in order: one epoch for each fingerprint ever named, in order of appearance.
+ * Ignores other entries, and broken ones cannot make it fail.
  *
  * Setting a key ends the one before. A key whose answer was lost ends nothing, and stays possible until it is
- * refuted or until a key set after it is proven; one that is stored and perhaps sent (`pending`) until it is
- * set or refuted. A refuted key never was in force, so the key that it had ended continues.
+ * refuted or a key set after it is proven; one that is stored and perhaps sent (`pending`) until it is set or
+ * refuted. A refuted key never was in force, so the key that it had ended continues.
  */
 export function foldEpochs(entries: readonly Entry[]): readonly KeyEpoch[] {
   return nextEpochs([], entries);
 }
 
-/** The epochs after further entries of the same ledger. Pure; the given ones stay unchanged. */
+/** Pure; the given epochs stay unchanged. */
 export function nextEpochs(
   before: readonly KeyEpoch[],
   entries: readonly (Pick<Entry, 'type' | 'body'> & Moment)[],
@@ -69,7 +67,7 @@ export function nextEpochs(
 }
 
 /**
- * The key known to be in force; `undefined` if there is none, or if a key was sent after it whose answer is
+ * The key known to be in force; undefined if there is none, or if a later key was sent and its answer is
  * lost. A `pending` key, not known to be sent, does not put it in doubt; `candidates` has both.
  */
 export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
@@ -80,7 +78,7 @@ export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   return doubted ? undefined : current;
 }
 
-/** Every key that could be in force now, newest first: set, sent, uncertain or added, and not ended. */
+/** Keys that could be in force now, newest first: set, sent, uncertain or added, and not ended. */
 export function candidates(epochs: readonly KeyEpoch[]): readonly KeyEpoch[] {
   return epochs.filter(isOpen).sort((one, other) => other.sentSeq - one.sentSeq);
 }
@@ -110,7 +108,7 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
       return;
     case 'key.set': {
       const epoch = known(epochs, fact.body.fingerprint, 'set', moment);
-      // One of several requests was answered; the others may still arrive.
+      // Only one of several requests was answered; the others may still arrive.
       if (epoch.unanswered <= 1) epoch.lostAt = undefined;
       setInForce(epochs, epoch, moment);
       epoch.setBy = moment.by;
@@ -131,7 +129,7 @@ function apply(epochs: Drafts, fact: KeyFact, moment: Moment): void {
   }
 }
 
-/** The epoch of a fingerprint, created in `state` if it is new. */
+/** Created in `state` if it is new. */
 function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { seq }: Moment): Draft {
   const before = epochs.get(fingerprint);
   if (before !== undefined) return before;
@@ -154,7 +152,7 @@ function known(epochs: Drafts, fingerprint: string, state: KeyEpoch['state'], { 
   return epoch;
 }
 
-/** The key is about to be sent, or was sent: from now on it may be in force (again). */
+/** The key is or was about to be sent: from now on it may be in force (again). */
 function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
   const epoch = known(epochs, fingerprint, 'pending', moment);
   epoch.sentSeq = moment.seq;
@@ -162,7 +160,7 @@ function send(epochs: Drafts, fingerprint: string, moment: Moment): Draft {
   return epoch;
 }
 
-/** A request with the key has no answer, or none yet: the key or `previous` is in force. */
+/** A request with the key has no answer yet: the key or `previous` is in force. */
 function lose(
   epochs: Drafts,
   { fingerprint, previous, at }: KeyEntryBody<'key.sent' | 'key.uncertain'>,
@@ -175,7 +173,7 @@ function lose(
   return epoch;
 }
 
-/** A refusal answers one request; only if it was the only one, the key returns to its earlier state. */
+/** A refusal answers one request; only without others the key returns to its earlier state. */
 function refuse(epoch: Draft): void {
   if (epoch.unanswered === 0) return;
   epoch.unanswered -= 1;
@@ -184,7 +182,7 @@ function refuse(epoch: Draft): void {
   if (epoch.state === 'uncertain') epoch.state = 'pending';
 }
 
-/** The ledger may not know the predecessor yet, or may believe that it ended: it is possible nevertheless. */
+/** Possible even if the ledger does not know the predecessor, or believes that it ended. */
 function precede(epochs: Drafts, fingerprint: string, { at, seq }: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', { at, seq: seq - 1 });
   if (isOpen(epoch)) return;
@@ -198,7 +196,7 @@ function reopen(epochs: Drafts, epoch: Draft): void {
   if (setAt !== undefined && endedAt !== undefined && epoch.state !== 'refuted') {
     epoch.earlier = [...epoch.earlier, { setAt, endedAt }];
   }
-  // Whatever its earlier period ended stays ended, regardless of the new one.
+  // Keys that its earlier period ended stay ended.
   for (const other of epochs.values()) if (other.endedBy === epoch.fingerprint) other.endedBy = undefined;
   epoch.state = 'pending';
   epoch.setAt = undefined;
@@ -222,8 +220,8 @@ function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
 function prove(epochs: Drafts, { fingerprint }: KeyEntryBody<'key.proven'>, moment: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', moment);
   epoch.provenAt = moment.at;
-  // A backup opens with a key only if the service took it: that ends the doubt about a sent key, unless it
-  // may have been in force long before.
+  // A backup opens only if the service took the key: the doubt about a sent key ends, unless it may have been
+  // in force long before.
   const isNew = epoch.origin === 'generated' && epoch.earlier.length === 0;
   if (isSent(epoch) && isNew) setInForce(epochs, epoch, moment);
   if (!isSent(epoch) && epoch.state !== 'refuted') epoch.state = 'proven';
@@ -238,7 +236,7 @@ function refute(epochs: Drafts, epoch: Draft, moment: Moment): void {
   const { endedAt, endedBy } = epoch;
   epoch.endedAt ??= moment.at;
   epoch.unanswered = 0;
-  // It was taken, as a backup proves, and has since been replaced by someone else.
+  // A backup proves that it was taken; someone else has replaced it since.
   if (epoch.state === 'proven') return;
   epoch.state = 'refuted';
   for (const other of epochs.values()) {
@@ -261,7 +259,7 @@ function isSent(epoch: KeyEpoch): boolean {
   return epoch.state === 'pending' || epoch.state === 'uncertain';
 }
 
-/** It was known to be in force, and stays in force while it is sent again. */
+/** Known to be in force; stays so while it is sent again. */
 function isInForce(epoch: KeyEpoch): boolean {
   return epoch.setAt !== undefined && (epoch.state === 'set' || epoch.state === 'proven');
 }
@@ -269,43 +267,38 @@ function isInForce(epoch: KeyEpoch): boolean {
 /** 12 lower-case hex digits; see `Keyring.fingerprint`. */
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
 
-/** A backup: `id` inside the instance, `backup_id` across instances (service-api.md section 2.1). */
+/** `id` inside the instance, `backup_id` across instances (service-api.md section 2.1). */
 const BackupName = z.object({ id: z.int(), backup_id: z.string().optional() });
 
 const run = z.string();
-/**
- * When it was sent or lost, by the clock of the sender, which may not be the one that stamps entries. RFC
- * 3339.
- */
+/** When it was sent or lost, by the sender's clock, which may not stamp entries. RFC 3339. */
 const at = z.string().optional();
 
-/** Bodies of the entries about keys in the stream `instance/<name>`, by entry type. */
+/** In the stream `instance/<name>`. */
 const KEY_ENTRIES = {
-  /** The key is stored and may be sent from now on. `length` in characters, `store` the kind of key store. */
+  /** Stored; may be sent from now on. `length` in characters, `store` the kind of key store. */
   'key.pending': z.object({
     fingerprint: Fingerprint,
     run,
     origin: z.enum(['generated', 'given']),
     store: z.string(),
     length: z.int().nonnegative(),
-    /** For a generated key: `checkOfGenerated`. */
+    /** `checkOfGenerated`, for a generated key. */
     check: z.string().optional(),
   }),
-  /**
-   * A request with the key may have been sent: until its answer is on record, it or `previous` is in force.
-   */
+  /** A request may have been sent: until its answer is on record, the key or `previous` is in force. */
   'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
-  /** The newest request with the key was refused, or never sent. Says nothing about earlier ones. */
+  /** The newest request was refused or never sent. Says nothing about earlier ones. */
   'key.refused': z.object({ fingerprint: Fingerprint, run }),
-  /** The key is in force: the service said so, its state proved it, or the operator set it elsewhere. */
+  /** In force: the service said so, its state proved it, or the operator set the key elsewhere. */
   'key.set': z.object({
     fingerprint: Fingerprint,
     run,
     answer: z.enum(['accepted', 'adopted', 'outside']),
   }),
-  /** The key was sent and the answer is lost: it or `previous` is in force. */
+  /** Sent, and the answer is lost: the key or `previous` is in force. */
   'key.uncertain': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
-  /** A backup was opened with the key and read; `negative` says whether the backup refused another key. */
+  /** The key opened a backup; `negative` says if the backup refused another key. */
   'key.proven': z.object({
     fingerprint: Fingerprint,
     run,
@@ -313,21 +306,20 @@ const KEY_ENTRIES = {
     verdict: z.enum(['fits', 'intact', 'readable', 'restored']),
     cipherSha256: z.string(),
     contentSha256: z.string().optional(),
-    /** Bytes of the file, and of its content; missing in older entries. */
+    /** Of the file, and of its content; missing in older entries. */
     cipherBytes: z.int().nonnegative().optional(),
     contentBytes: z.int().nonnegative().optional(),
     negative: z.enum(['refused', 'not-applicable']),
   }),
-  /** A backup made after the key was sent does not open with it: the service did not take it. */
+  /** A backup made after the sending does not open: the service did not take the key. */
   'key.refuted': z.object({ fingerprint: Fingerprint, run, backup: BackupName }),
-  /** An operator stored a key by hand; when it was in force is unknown. */
+  /** Stored by an operator; when it was in force is unknown. */
   'key.added': z.object({ fingerprint: Fingerprint, note: z.string().optional() }),
 } as const;
 
 type KeyEntryType = keyof typeof KEY_ENTRIES;
 type KeyEntryBody<Type extends KeyEntryType> = z.infer<(typeof KEY_ENTRIES)[Type]>;
 
-/** An entry about a key, read. */
 export type KeyFact = {
   [Type in KeyEntryType]: { readonly type: Type; readonly body: KeyEntryBody<Type> };
 }[KeyEntryType];
@@ -335,20 +327,19 @@ export type KeyFact = {
 const Named = z.object({ fingerprint: Fingerprint });
 
 /**
- * Reads an entry about a key; `undefined` for any other. A malformed body that names a fingerprint counts as
- * `key.uncertain`: no key of a ledger is left out, and nothing more is assumed.
+ * Undefined for any other entry. A malformed body that names a fingerprint counts as `key.uncertain`: no key
+ * of a ledger is left out, and nothing more is assumed.
  */
 export function readKeyFact(entry: Pick<Entry, 'type' | 'body'>): KeyFact | undefined {
   if (!isKeyEntryType(entry.type)) return undefined;
   const whole = KEY_ENTRIES[entry.type].safeParse(entry.body);
-  // The schema was looked up by the type, so the two match; TypeScript cannot follow that.
+  // The schema was looked up by the type, so they match; TypeScript cannot follow that.
   if (whole.success) return { type: entry.type, body: whole.data } as KeyFact;
   const named = Named.safeParse(entry.body);
   if (!named.success) return undefined;
   return { type: 'key.uncertain', body: { fingerprint: named.data.fingerprint, run: '' } };
 }
 
-/** Whether entries of this type are about keys. */
 export function isKeyEntryType(type: string): type is KeyEntryType {
   return Object.hasOwn(KEY_ENTRIES, type);
 }

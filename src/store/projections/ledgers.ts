@@ -7,41 +7,37 @@ import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
 import { isKeyEntryType, type KeyEpoch, type KeyFact, nextEpochs, readKeyFact } from './key-epochs.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
-/** What the ledger of an instance knows about its keys, and for a recovery without the instance. */
+/** An instance's keys, and facts for a recovery without the instance. */
 export interface Ledger {
-  /** See `foldEpochs`. */
   readonly epochs: readonly KeyEpoch[];
-  /** The newest recovery card. */
   readonly card?: RecoveryCard;
-  /** Backups that were opened with a key, newest proof first; at most 50. */
+  /** Opened with a key, newest proof first; at most 50. */
   readonly proven: readonly ProvenBackup[];
-  /**
-   * Backups whose newest opening attempt failed, newest attempt first; at most 50. Missing if there is none.
-   */
+  /** With a failed newest attempt to open, newest first; at most 50. Missing if there is none. */
   readonly unopened?: readonly UnopenedBackup[];
   /** Fingerprints of keys whose retirement was opened since they were last in force. */
   readonly retiring: readonly string[];
-  /** Sealed copies, keys set by others, and what was retired or destroyed. Missing if there is none. */
+  /** Sealed copies, keys set by others, keys retired or destroyed. Missing if there is none. */
   readonly custody?: Custody;
-  /** How many entries the ledger had at the newest of these facts. */
+  /** The ledger's length at the newest of these facts. */
   readonly seq: number;
 }
 
-/** A backup that was downloaded and could not be proven. */
+/** Downloaded, and could not be proven. */
 export interface UnopenedBackup {
   readonly id: number;
   readonly backupId?: string;
   /** RFC 3339, by the clock that stamps the journal. */
   readonly at: string;
-  /** The failure: `backup.wrong-key`, `backup.empty`, `backup.corrupt` and the like. */
+  /** `backup.wrong-key`, `backup.empty`, `backup.corrupt` and the like. */
   readonly code: string;
-  /** The fingerprints of the keys that were tried. */
+  /** Fingerprints. */
   readonly tried: readonly string[];
 }
 
 export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'> & Partial<Pick<Entry, 'by'>>;
 
-/** One row for each ledger that knows a key or a recovery card; the group is `keys` if it names a key. */
+/** Of ledgers that know a key or a recovery card; the group is `keys` if one names a key. */
 export const ledgers: Projection = {
   name: 'ledgers',
   version: 2,
@@ -60,13 +56,13 @@ const EMPTY: Ledger = { epochs: [], proven: [], retiring: [], seq: 0 };
 /** Enough to choose from, and small enough to be journalled. */
 const MAX = 50;
 
-/** What the ledger of an instance knows; empty if it has none. */
+/** Empty if the instance has no ledger. */
 export async function readLedger(journal: Pick<JournalReader, 'rows'>, instance: string): Promise<Ledger> {
   const [row] = await journal.rows(ledgers.name, { keyPrefix: keyOf(instance) });
   return ledgerIn(row);
 }
 
-/** The knowledge of every ledger, or of those of these instances, by instance. */
+/** Of every ledger, or of those of these instances. */
 export async function readLedgers(
   journal: Pick<JournalReader, 'rows'>,
   instances?: readonly string[],
@@ -78,17 +74,16 @@ export async function readLedgers(
   return rows.map((row) => [row.key.slice(0, -1), ledgerIn(row)]);
 }
 
-/** Whether any ledger names a key. */
 export async function namesKeys(journal: Pick<JournalReader, 'rows'>): Promise<boolean> {
   return (await journal.rows(ledgers.name, { group: 'keys', limit: 1 })).length > 0;
 }
 
-/** The ledger that these entries produce, oldest first. Pure. */
+/** Oldest first. Pure. */
 export function foldLedger(entries: readonly LedgerFacts[]): Ledger {
   return nextLedger(EMPTY, entries);
 }
 
-/** The ledger after further entries; the same object if none concerns it. Pure. */
+/** The same object if no entry concerns it. Pure. */
 export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Ledger {
   return entries.reduce((ledger, entry) => (isFact(entry) ? after(ledger, entry) : ledger), before);
 }
@@ -104,13 +99,13 @@ function isFact(entry: Pick<Entry, 'type' | 'body'>): boolean {
 }
 
 const OPENED = 'follow-up.opened';
-/** The type of an entry about a backup that was read and could not be proven. */
+/** A backup was read and could not be proven. */
 export const UNOPENED = 'backup.unopened';
 
 function after(before: Ledger, entry: LedgerFacts): Ledger {
   const known = { ...before, seq: entry.seq };
   if (entry.type === 'card.prepared') {
-    // A card entry of another version that no longer parses does not hide the one before it.
+    // An unreadable card entry of another version does not hide the one before it.
     const read = prepared().safeParse(entry.body);
     return read.success ? { ...known, card: read.data.card } : before;
   }
@@ -170,7 +165,7 @@ const unopened = lazily(() =>
 const prepared = lazily(() => z.object({ card: RecoveryCard() }));
 const triggered = lazily(() => z.object({ backup: z.object({ triggered_at: z.string().optional() }) }));
 
-/** Each backup once, by its newest proof. A backup of which only the first block was tried is not proven. */
+/** By its newest proof. A backup of which only the first block was tried is not proven. */
 function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): readonly ProvenBackup[] {
   const fact = readKeyFact(entry);
   if (fact?.type !== 'key.proven' || fact.body.verdict === 'fits') return before;
@@ -201,7 +196,7 @@ function rowOf(ledger: Ledger, { stream }: Entry): FoldedRow {
   return { group, sort: stream, value: ledger as unknown as Json };
 }
 
-/** Instance names contain no slash, so the key of one is never a prefix of another's. */
+/** Instance names contain no slash: no key is a prefix of another. */
 function keyOf(instance: string): string {
   return `${instance}/`;
 }

@@ -12,23 +12,22 @@ import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 import type { RunEnding } from './run-summary.ts';
 
-/** A target receives notifications about entries after this one, and about none before it. */
+/** A target receives notifications about entries after this one only. */
 const BEGUN = 'notify.begun';
 const begun = lazily(() => z.object({ target: z.string().max(63) }));
 
-/** One attempt to deliver a notification. Of its content and the answer, only the status is stored. */
+/** One attempt to deliver. Of content and answer, only the status is stored. */
 const TRIED = 'notify.tried';
 const tried = lazily(() =>
   z.object({
-    /** The notification's id, the same in each attempt. */
+    /** The same in each attempt. */
     id: z.string().max(160),
     target: z.string().max(63),
     outcome: z.enum(['delivered', 'failed']),
-    /** The HTTP status. */
     status: z.int().optional(),
-    /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
+    /** Such as `ECONNREFUSED`, `timeout` or `exit 3`. */
     why: z.string().max(60).optional(),
-    /** Seconds that the receiver asked to wait. */
+    /** As the receiver asked. Seconds. */
     retryAfter: z.int().nonnegative().optional(),
     /** No target still needs it: each has it, or (`given-up`) one never took it. */
     closes: z.enum(['delivered', 'given-up']).optional(),
@@ -36,20 +35,20 @@ const tried = lazily(() =>
 );
 export type Tried = z.output<ReturnType<typeof tried>>;
 
-/** The attempts to deliver a notification to one target. */
+/** At one target. */
 export interface Tries {
   readonly count: number;
-  /** The newest attempt. RFC 3339, by the clock that stamps entries. */
+  /** RFC 3339, by the clock that stamps entries. */
   readonly at: string;
   readonly outcome: Tried['outcome'];
-  /** Seconds to wait after that attempt, as the receiver asked. */
+  /** Seconds, as the receiver asked. */
   readonly retryAfter?: number;
 }
 
-/** A notification known to the store: the end of a run, or any event that was tried. */
+/** The end of a run, or any event that was tried. */
 export interface Posted {
   readonly id: string;
-  /** The leaf of the run's end, otherwise of the first attempt. */
+  /** Of the run's end, otherwise of the first attempt. */
   readonly index: number;
   readonly at: string;
   /** How the run ended; undefined for any other event. */
@@ -58,20 +57,19 @@ export interface Posted {
   readonly closes?: Tried['closes'];
 }
 
-/** A target as the store knows it. */
 export interface KnownTarget {
   readonly name: string;
   /** It receives notifications about entries after this leaf. */
   readonly index: number;
   readonly at: string;
-  /** The newest attempt of any notification to it. */
+  /** Of any notification. */
   readonly last?: Pick<Tried, 'outcome' | 'status' | 'why'> & { readonly at: string };
 }
 
 /**
- * The outbox: each target, each end of a run until it is delivered everywhere, and the attempts of every
- * other notification. A question and a danger leave it with their run. An end stays as long as a target lacks
- * it, so if no target is configured there is one small row for each ended run.
+ * Targets, ends of runs until they are delivered everywhere, and the attempts of all other notifications. A
+ * question and a danger leave with their run. An end stays while a target lacks it, so without a configured
+ * target each ended run has one small row.
  */
 export const outbox: Projection = {
   name: 'outbox',
@@ -89,17 +87,17 @@ export const outbox: Projection = {
   },
 };
 
-/** Ends of runs that are not delivered everywhere, newest first, at most `limit`. */
+/** Not delivered everywhere, newest first, at most `limit`. */
 export function readEnded(journal: Pick<JournalReader, 'rows'>, limit: number): Promise<readonly Posted[]> {
   return readPosted(journal, { group: 'ended', order: 'descending', limit });
 }
 
-/** Notifications that a target never took, newest first. */
+/** That a target never took, newest first. */
 export function readGivenUp(journal: Pick<JournalReader, 'rows'>, limit: number): Promise<readonly Posted[]> {
   return readPosted(journal, { group: 'given-up', order: 'descending', limit });
 }
 
-/** The state of a notification that was tried; undefined if it never was. */
+/** Undefined if the notification was never tried. */
 export async function findPosted(
   journal: Pick<JournalReader, 'rows'>,
   id: string,
@@ -112,13 +110,13 @@ async function readPosted(journal: Pick<JournalReader, 'rows'>, query: Parameter
   return (await journal.rows(outbox.name, query)).map(({ value }) => value as unknown as Posted);
 }
 
-/** All targets ever configured by a process that writes to this store. */
+/** All that a process writing to this store ever had in its config. */
 export async function readTargets(journal: Pick<JournalReader, 'rows'>): Promise<readonly KnownTarget[]> {
   const rows = await journal.rows(outbox.name, { group: 'target' });
   return rows.map(({ value }) => value as unknown as KnownTarget);
 }
 
-/** The entry after which a target receives notifications. */
+/** A target receives notifications after it. */
 export function begunEntry(target: string): NewEntry {
   return { stream: OUTBOX_STREAM, type: BEGUN, body: begun().parse({ target }) };
 }
@@ -138,7 +136,7 @@ function targetsIn(body: { readonly target: string } | undefined): readonly stri
   return body === undefined ? [] : [`target/${body.target}`];
 }
 
-/** Only the newest question of a run counts, and only the newest drill. */
+/** Only a run's newest question counts, and only the newest drill. */
 function keyOf(id: string): string {
   const [kind = '', run = ''] = id.split('/');
   return kind.startsWith('drill-') ? kind : `${kind}/${run}`;

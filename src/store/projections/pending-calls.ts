@@ -16,40 +16,37 @@ import { intentOf, isDecision, sendAfter } from './sends.ts';
 const PENDING = 'pending';
 const OTHER = 'none';
 
-/** A call that may have been sent and whose outcome is unknown. */
+/** May have been sent, with an unknown outcome. */
 export interface OpenCall {
   readonly intent: string;
   readonly verb: string;
   readonly armedAt: string;
   readonly input: Readonly<Record<string, Json>>;
-  /** What the service showed when it was last asked, if that was inconclusive. */
+  /** The service's last, inconclusive answer. */
   readonly unclear?: Failure | undefined;
 }
 
-/** An open call with all that is needed to find out its outcome, no matter who sent it. */
+/** An open call with all that finding out its outcome needs, whatever sent it. */
 export interface Doubt extends OpenCall {
-  /** The instance that the call changes. */
+  /** The one that the call changes. */
   readonly instance: string;
-  /** The run that sent it; undefined for a call in the instance's ledger. */
+  /** Undefined for a call in the instance's ledger. */
   readonly run?: { readonly runId: string; readonly isOpen: boolean };
   readonly baseline: Json;
-  /** When it was first armed, if it was sent again after a refusal. RFC 3339. */
+  /** If it was sent again after a refusal. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
-  /** Why the outcome is unknown, if the process lived to record it. */
+  /** Why the outcome is unknown, if it was recorded. */
   readonly answer?: Failure | undefined;
   /** The answer is a refusal that the service has shown to be unreliable. */
   readonly isRefusal?: boolean | undefined;
-  /** When the answer was lost: the in-flight window starts then. */
+  /** The in-flight window starts then. */
   readonly lostAt?: string | undefined;
 }
 
-/** A call as recorded in its stream. */
 interface Call {
-  /** The number of the entry that began it. */
+  /** Of the entry that began it. */
   readonly seq: number;
-  /**
-   * For a ledger's call, which names the verb at its beginning; a run's calls name it when they are prepared.
-   */
+  /** For a ledger's call, named at its beginning; a run's calls name it when they are prepared. */
   readonly verb?: string;
   readonly input: Readonly<Record<string, Json>>;
   readonly send?: Send;
@@ -57,7 +54,7 @@ interface Call {
   readonly isLeft?: true;
 }
 
-/** The calls of one stream that are not over. */
+/** Those of one stream that are not over. */
 interface Calls {
   /** Undefined for a ledger. */
   readonly run?: {
@@ -66,17 +63,17 @@ interface Calls {
     readonly target?: string;
     readonly isOpen: boolean;
   };
-  /** The intent armed last: a person is asked about one call at a time, which is this one. */
+  /** Armed last: a person is asked about one call at a time, this one. */
   readonly armed?: string;
-  /** By intent, in order of beginning. */
+  /** In order of beginning. */
   readonly calls: readonly (readonly [intent: string, call: Call])[];
 }
 
 /**
  * One row for each run that is open or left a call in doubt, and for each ledger with a call that is not
  * over. The key is the stream; the group is `pending` if a call that may have been sent has no outcome. A
- * call that is decided after the end of its run leaves the run's row with the ledger's entry, which is
- * appended while no other process can write the run.
+ * call decided after its run's end leaves the run's row with the ledger's entry, appended while no other
+ * process can write the run.
  */
 export const pendingCalls: Projection = {
   name: 'pending-calls',
@@ -100,12 +97,12 @@ export const pendingCalls: Projection = {
   },
 };
 
-/** Every call in these rows whose outcome is unknown, oldest first. */
+/** Oldest first. */
 function doubtsIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly Doubt[] {
   return inOrder(rows.flatMap((row) => doubtsOfRow(row)));
 }
 
-/** The calls in doubt, in the form that a checkpoint names them. */
+/** As a checkpoint names them. */
 export function armedIn(rows: readonly Pick<ProjectedRow, 'key' | 'value'>[]): readonly ArmedCall[] {
   const doubts = rows.flatMap((row) => doubtsOfRow(row).map((doubt) => ({ ...doubt, stream: row.key })));
   return inOrder(doubts).map(({ stream, instance, verb, intent, armedAt: at }) => {
@@ -120,12 +117,12 @@ function inOrder<Call extends OpenCall>(calls: readonly Call[]): readonly Call[]
   });
 }
 
-/** Every call in doubt in a store, no matter who sent it, oldest first. */
+/** Whatever sent them, oldest first. */
 export async function readPending(journal: Pick<JournalReader, 'rows'>): Promise<readonly Doubt[]> {
   return doubtsIn(await journal.rows(pendingCalls.name, { group: PENDING }));
 }
 
-/** The calls in doubt of one stream, from its entries alone. Pure. */
+/** From its entries alone. Pure. */
 export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): readonly Doubt[] {
   let row: FoldedRow | undefined;
   for (const entry of entries)
@@ -133,7 +130,7 @@ export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): r
   return row === undefined ? [] : doubtsIn([{ key: stream, value: row.value }]);
 }
 
-/** The entries of a ledger from the oldest open call: enough to ask about a call or make another. */
+/** From the oldest open call: enough to ask about a call or make another. */
 export async function readLedgerTail(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   stream: StreamName,
@@ -144,7 +141,7 @@ export async function readLedgerTail(
   return journal.read(stream, begun.length === 0 ? (await journal.head(stream)).seq + 1 : Math.min(...begun));
 }
 
-/** The name in the ledger of a call that a run left; each run counts its own calls from zero. */
+/** For a call that a run left; each run counts its own calls from zero. */
 export function handedName(runId: string | undefined, intent: string): string {
   return `run-${runId}-${intent}`;
 }
@@ -175,12 +172,12 @@ function isPlainEvent(entry: Entry): boolean {
   return entry.type === 'event' && !isDecision(entry);
 }
 
-/** The run that left a call of a ledger; undefined for a call that the ledger's own holder made. */
+/** Undefined for a call that the ledger's own holder made. */
 export function handedRun(intent: string): string | undefined {
   return HANDED.exec(intent)?.[1];
 }
 
-/** The call of a run that a ledger's entry takes over, as earlier versions did, or that is decided by it. */
+/** The run's call that a ledger's entry decides, or takes over, as earlier versions did. */
 function handedIn({
   stream,
   type,
@@ -213,7 +210,7 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
   return moved(after, intentOf(entry), entry);
 }
 
-/** The holder of a ledger makes one call at a time, so a new one ends a call that was never armed. */
+/** A ledger's holder makes one call at a time: a new one ends a call that was never armed. */
 function afterOfLedger(before: Calls, entry: Entry): Calls {
   const { call, verb } = fieldsOf(entry.body);
   const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
@@ -230,7 +227,7 @@ function afterOfLedger(before: Calls, entry: Entry): Calls {
   }
 }
 
-/** The maker of these calls has left them, which ends those that were never armed. */
+/** Their maker has left these calls, which ends those that were never armed. */
 function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
   const calls = before.calls.flatMap(([intent, call]): Calls['calls'] => {
     if (!isLeft(intent)) return [[intent, call]];
@@ -240,7 +237,7 @@ function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
   return { ...before, calls };
 }
 
-/** A call begins, or is taken up: then its new input counts, and its place stays. */
+/** Taken up again, its new input counts, and its place stays. */
 function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
   const { verb, input } = fieldsOf(body);
   const given = fieldsOf(input) as Call['input'];
@@ -249,7 +246,7 @@ function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
   return put(before, id, { seq, ...known, ...its, input: given });
 }
 
-/** Advances one send by an entry and removes it if its state is final. */
+/** Removes a send whose state is final. */
 function moved(before: Calls, id: string | undefined, entry: Entry): Calls {
   const known = id === undefined ? undefined : before.calls.find(([intent]) => intent === id)?.[1];
   const send = known && sendAfter(known.send, entry);

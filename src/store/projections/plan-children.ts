@@ -2,33 +2,28 @@ import { type Entry, fieldsOf, type JournalReader, type Json } from '../journal.
 import { type Awaits, isEnd, type PlanChild } from '../run-entries.ts';
 import type { Projection } from './projection.ts';
 
-/** A child of a plan's run, as its journal shows it. */
+/** As its journal shows it. */
 export interface ChildRow extends PlanChild {
   readonly runId: string;
   readonly runbook: string;
   readonly startedAt: string;
-  /**
-   * `done`: it is proven, or did what it was for; `failed`: it was stopped or abandoned, or proved nothing.
-   */
+  /** `done`: proven, or did what it was for; `failed`: stopped, abandoned, or proved nothing. */
   readonly result?: 'done' | 'failed' | undefined;
-  /** Its service has said that it is simulated. */
+  /** Its service said so. */
   readonly simulated?: true | undefined;
   readonly endedAt?: string | undefined;
   /** The title of its newest state. */
   readonly where?: string | undefined;
-  /** Why it failed, where something did. */
   readonly cause?: string | undefined;
-  /** Whether no process has it: the one that drove it has left it, or a worker has yet to take it. */
+  /** No process has it: its process left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
-  /** What it waits for since it was left; undefined if it may go on. */
+  /** Since it was left; undefined if it may go on. */
   readonly awaits?: Awaits | undefined;
 }
 
 const PREFIX = 'run/';
 
-/**
- * One row for each child: its id is the key, the run of its plan the group, the time of its begin the order.
- */
+/** The key is the child's id, the group its plan's run, the order the time of its begin. */
 export const planChildren: Projection = {
   name: 'plan-children',
   version: 2,
@@ -61,7 +56,7 @@ function next(before: ChildRow, entry: Entry): ChildRow {
     return { ...taken, isLeft: true, ...(awaits === undefined ? {} : { awaits: awaits as Awaits }) };
   if (entry.type === 'run.resumed') return taken;
   if (!isEnd(entry) || before.result !== undefined) return before;
-  // A step that a person has passed is passed, with their reason; a runbook without proof shows nothing.
+  // A person's pass of a step counts, with their reason; a runbook without proof shows nothing.
   const isPassed = before.runbook === 'plan-step' && outcome === 'done-unproven';
   const isDone = entry.type === 'run.closed' && (outcome === 'done' || proven === true || isPassed);
   const why = isDone ? undefined : fieldsOf(failure)['shortMessage'];
@@ -75,7 +70,7 @@ function next(before: ChildRow, entry: Entry): ChildRow {
   };
 }
 
-/** The children of a plan's run, in the order in which they began. */
+/** In the order in which they began. */
 export async function childrenOf(
   journal: Pick<JournalReader, 'rows'>,
   planRun: string,
@@ -84,7 +79,7 @@ export async function childrenOf(
   return rows.map(({ value }) => value as unknown as ChildRow);
 }
 
-/** One child by its id; undefined if it never began. */
+/** Undefined if it never began. */
 export async function childOf(
   journal: Pick<JournalReader, 'rows'>,
   runId: string,

@@ -14,7 +14,7 @@ export type Rotation =
   /** `why` is one printable line. */
   | { readonly state: 'unknown'; readonly why: string };
 
-/** The rotation of the key of an instance, by its ledger. `period` in milliseconds. Pure. */
+/** By the instance's ledger. `period` in milliseconds. Pure. */
 export function rotationOf({ epochs, custody }: Ledger, period: number, nowMs: number): Rotation {
   const key = currentKey(epochs);
   const setMs = instantOf(key?.setAt);
@@ -28,10 +28,7 @@ export function rotationOf({ epochs, custody }: Ledger, period: number, nowMs: n
   return { state, key: key.fingerprint, setAt: key.setAt, dueAt: isoOf(dueMs) };
 }
 
-/**
- * The rotation of the key of each instance that has a cryptoperiod, in milliseconds, in the given order.
- * Pure.
- */
+/** For each instance with a cryptoperiod (milliseconds), in the given order. Pure. */
 export function rotationsOf(
   instances: Readonly<Record<string, { readonly cryptoperiod?: number | undefined }>>,
   known: readonly (readonly [instance: string, ledger: Ledger])[],

@@ -2,11 +2,10 @@ import * as z from 'zod';
 import { instance, mode, runId, time } from '../../base/fields.ts';
 
 /*
- * The summary of a run: what the projection keeps, what `runs` prints, and what a screen lists. Only types
- * are imported from here by what reads a journal, so that none of it loads the schema.
+ * The summary of a run: for the projection, `runs` and screens. Readers of a journal import only types from
+ * here, so that none of them loads the schema.
  */
 
-/** What a list of runs shows of one. */
 export const RunSummary = z.object({
   runId,
   runbook: z.string(),
@@ -14,15 +13,12 @@ export const RunSummary = z.object({
   instance,
   target: instance.optional().describe('the instance that a recovery goes into'),
   mode,
-  /** Missing where it is not on record. Untrusted. */
+  /** Missing if not recorded. Untrusted. */
   by: z.string().optional().describe('who began it'),
   startedAt: time,
   lastAt: time,
   status: z.enum(['open', 'closed', 'abandoned']),
-  /**
-   * `not proven`: it came to its end, and what it did is not shown to be good; `done`: it made the one change
-   * of a command, which shows nothing more.
-   */
+  /** `not proven`: it ended, and its work is not shown to be good; `done`: a command's one change. */
   result: z
     .enum(['proven', 'not proven', 'done', 'stopped', 'abandoned'])
     .optional()
@@ -32,14 +28,13 @@ export const RunSummary = z.object({
 });
 export type RunSummary = Readonly<z.infer<typeof RunSummary>>;
 
-/** A run in a list that also counts its follow-ups, and may have those of drills in it. */
+/** Also counts its follow-ups; may be of a drill in the list. */
 export const ListedRun = RunSummary.extend({
   followUps: z.int().nonnegative().describe('how many are open in this run'),
   drill: z.string().optional().describe('the home of the drill that it belongs to'),
 });
 export type ListedRun = Readonly<z.infer<typeof ListedRun>>;
 
-/** The run that something else is about. */
 export const NamedRun = RunSummary.pick({
   runId: true,
   runbook: true,
@@ -49,6 +44,6 @@ export const NamedRun = RunSummary.pick({
 });
 export type NamedRun = Readonly<z.infer<typeof NamedRun>>;
 
-/** How a run ended, as notifications say it: `failed` was stopped after a failure. */
+/** For notifications: `failed` was stopped after a failure. */
 export const RunEnding = z.enum(['closed', 'unproven', 'failed', 'stopped', 'abandoned']);
 export type RunEnding = z.infer<typeof RunEnding>;

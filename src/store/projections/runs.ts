@@ -3,37 +3,36 @@ import { type Awaits, isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 import type { RunSummary } from './run-summary.ts';
 
-/** How far an open run is: what notifications are made of. */
+/** For notifications. */
 export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
-  /** The leaf of its first entry. */
+  /** Of its first entry. */
   readonly begunIndex: number;
-  /** Its recovery time objective, from the config when it began. */
+  /** From the config when it began. */
   readonly rtoSeconds?: number;
-  /** When the incident began, if stated. */
+  /** If stated. */
   readonly incidentAt?: string;
-  /** Its current state; undefined before the first event. */
+  /** Undefined before the first event. */
   readonly reached?: Reached;
   readonly title?: string;
   readonly isPaused: boolean;
-  /** Whether no process has it: the one that drove it has left it, or a worker has yet to take it. */
+  /** No process has it: its process left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
-  /** What it waits for since it was left; missing if it may go on. */
+  /** Since it was left; missing if it may go on. */
   readonly awaits?: Awaits;
-  /** Whether it is left to the workers. */
   readonly isForWorkers?: true;
   /** The run of the plan whose step it is. */
   readonly planRun?: string;
-  /** The addresses that it began with; missing where none is on record. */
+  /** Those that it began with, if recorded. */
   readonly services?: readonly Named[];
 }
 
-/** An instance as named in a config. */
+/** As named in a config. */
 export interface Named {
   readonly instance: string;
   readonly url: string;
 }
 
-/** The addresses that a run began with, by the body of its first entry. */
+/** From the body of its first entry. */
 export function servicesIn(body: Json | undefined): readonly Named[] {
   const { services } = fieldsOf(body);
   return (Array.isArray(services) ? services : []).flatMap((one): Named[] => {
@@ -42,7 +41,7 @@ export function servicesIn(body: Json | undefined): readonly Named[] {
   });
 }
 
-/** The state of a run, and the entry that led to it or paused it. */
+/** `state`, and the entry that led to it or paused it. */
 interface Reached {
   readonly state: string;
   readonly seq: number;
@@ -50,21 +49,21 @@ interface Reached {
   readonly at: string;
 }
 
-/** A summary with the facts that folding the next entry needs. */
+/** With the facts that folding the next entry needs. */
 interface Folded extends Omit<RunProgress, 'title'> {
-  /** The title of the newest state. */
+  /** Of the newest state. */
   readonly title?: string;
-  /** The title of the final state. */
+  /** The final state's title. */
   readonly outcome?: string;
-  /** Whether someone stopped it before its end. */
+  /** Before its end. */
   readonly isStopped?: boolean | undefined;
-  /** Whether it did all that it was for, which proves nothing: one change of a command. */
+  /** It did all that it was for, which proves nothing: one change of a command. */
   readonly isDone?: boolean | undefined;
 }
 
 const PREFIX = 'run/';
 
-/** One row for each run: its id is the key, its status the group, the time of its first entry the order. */
+/** The key is the run's id, the group its status, the order the time of its first entry. */
 export const runs: Projection = {
   name: 'runs',
   version: 6,
@@ -105,12 +104,12 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   });
 }
 
-/** All open runs, oldest first. */
+/** Oldest first. */
 export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary[]> {
   return summariesOf(await journal.rows(runs.name, { group: 'open' }));
 }
 
-/** The progress of each open run, oldest first. */
+/** Oldest first. */
 export async function progressOfOpenRuns(
   journal: Pick<JournalReader, 'rows'>,
 ): Promise<readonly RunProgress[]> {
@@ -118,7 +117,7 @@ export async function progressOfOpenRuns(
   return rows.map(({ value }) => value as unknown as RunProgress);
 }
 
-/** The progress of one run, open or over; undefined if it never began. */
+/** Open or over; undefined if it never began. */
 export async function progressOfRun(
   journal: Pick<JournalReader, 'rows'>,
   runId: string,
@@ -214,7 +213,7 @@ function reachedBy({ seq, index, at }: Entry, state: string): Reached {
   return { state, seq, index, at };
 }
 
-/** True if an entry pauses a run for credentials, false if it moves or resumes it; undefined otherwise. */
+/** Pauses a run for credentials (true), moves or resumes it (false), or neither. */
 function pauses({ type }: Entry): boolean | undefined {
   if (type === 'run.paused') return true;
   return MOVES.has(type) ? false : undefined;

@@ -4,7 +4,7 @@ import type { Failure } from '../../base/failure.ts';
 import { type Entry, fieldsOf, type Json } from '../journal.ts';
 import { incrementalFold } from './projection.ts';
 
-/** The sends of a run or a ledger by intent, from its entries. */
+/** By intent, from the entries of a run or a ledger. */
 export function foldSends(entries: readonly Entry[]): ReadonlyMap<string, Send> {
   return folded(entries).sends;
 }
@@ -23,7 +23,7 @@ const folded = incrementalFold(
   },
 );
 
-/** The intent that an entry names; undefined for most entries. */
+/** Undefined for most entries. */
 export function intentOf({ type, body }: Pick<Entry, 'type' | 'body'>): string | undefined {
   const field = INTENT_FIELDS[type];
   const id = field === undefined ? undefined : fieldsOf(body)[field];
@@ -39,10 +39,7 @@ const INTENT_FIELDS: Readonly<Record<string, string>> = {
   'call.decided': 'call',
 };
 
-/**
- * Whether an entry is a person's decision about a call in doubt of a run. A person is asked about one call at
- * a time, the one armed last.
- */
+/** A person's decision about a call in doubt of a run; one call is asked about at a time, the last armed. */
 export function isDecision({ type, body }: Pick<Entry, 'type' | 'body'>): boolean {
   return type === 'event' && Object.hasOwn(DECISIONS, wordOfEvent(body));
 }
@@ -57,16 +54,12 @@ function wordOfEvent(body: Json): string {
   return String(fieldsOf(fieldsOf(body)['event'])['type']);
 }
 
-/**
- * The send after an entry about it; undefined before it is prepared. An entry that the machine does not
- * expect changes nothing. Pure.
- */
+/** Undefined before the send is prepared. Entries that the machine does not expect change nothing. Pure. */
 export function sendAfter(send: Send | undefined, entry: Entry): Send | undefined {
   const events = eventsOf(send, entry);
   return events.reduce<Send | undefined>(advance, send);
 }
 
-/** The machine events that an entry represents. */
 function eventsOf(send: Send | undefined, entry: Entry): readonly SendEvent[] {
   const body = fieldsOf(entry.body);
   switch (entry.type) {
@@ -128,8 +121,8 @@ function outcomeOf(body: Body, at: string): readonly SendEvent[] {
 type Body = { readonly [key: string]: unknown };
 
 /**
- * A moment by the clock of the machine that wrote the entry, which was compared with the service's clock. The
- * entry's own time may be the database's; it counts only if the body has none.
+ * By the clock of the machine that wrote the entry, which was compared with the service's. The entry's own
+ * time, which may be the database's, counts only if the body has none.
  */
 function momentOf(body: Body, field: string, { at }: Entry): string {
   return textOf(body[field]) ?? at;

@@ -1,20 +1,19 @@
 import { type Entry, fieldsOf, type JournalReader } from '../journal.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
-/** The last approval that was signed with a key. */
 export interface Signed {
-  /** The key, as `ssh-keygen -l` prints it: `SHA256:...`. */
+  /** `SHA256:...`, as `ssh-keygen -l` prints it. */
   readonly key: string;
-  /** Whose key it was then, by the allowed-signers file. */
+  /** By the allowed-signers file at that time. */
   readonly approver: string;
-  /** When the approval went on record. RFC 3339. */
+  /** RFC 3339. */
   readonly at: string;
 }
 
 const SIGNED = 'signed';
 const KEY = /^SHA256:[A-Za-z0-9+/]{43}$/u;
 
-/** One row for each key that has signed an approval: that it did so last shows that its holder still can. */
+/** For each key that signed an approval: the last one shows that its holder still has it. */
 export const signers: Projection = {
   name: 'signers',
   version: 1,
@@ -25,7 +24,6 @@ export const signers: Projection = {
   fold: (row, entry) => rowOf(signedIn(entry)) ?? row,
 };
 
-/** The last approval by each key on record. */
 export async function readSigned(journal: Pick<JournalReader, 'rows'>): Promise<readonly Signed[]> {
   const rows = await journal.rows(signers.name, { group: SIGNED });
   return rows.map(({ key, sort, value }) => ({ key, approver: String(value), at: sort }));

@@ -9,18 +9,18 @@ import { holdersIn } from './stream-lock.ts';
 
 export const DATABASE_FILE = 'lifeboat.db';
 
-/** Milliseconds that a statement waits for another process. Appends hold the lock for about one. */
+/** Milliseconds to wait for another process. Appends hold the lock for about one. */
 const BUSY_TIMEOUT = 5_000;
 
-/** Milliseconds between attempts at operations for which SQLite itself does not wait. */
+/** Milliseconds between attempts where SQLite itself does not wait. */
 const RETRY_MS = 10;
 
 /**
- * Opens the journal's database for writing, or creates it: WAL, with every commit synced to the disk. Throws
+ * Opens or creates the journal's database: WAL, with every commit synced to the disk. Throws
  * `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.home` if disk
  * or permissions do not allow it, and `journal.gone` or `journal.unreadable` if there was a journal and its
- * database is now empty or broken. Such a journal is replaced only with `afterLoss`, after a person accepted
- * it; its remains are renamed.
+ * database is now empty or broken. `afterLoss`, after a person accepted it, replaces such a journal and
+ * renames its remains.
  */
 export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   assertSqliteVersion(process.versions['sqlite']);
@@ -44,7 +44,7 @@ export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   });
 }
 
-/** Creates the folder and the file for their owner only, and looks for an earlier journal. */
+/** Creates folder and file for their owner only, and looks for an earlier journal. */
 function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
@@ -54,7 +54,7 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
     const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
-    // SQLite gives -wal and -shm the mode of the database, so set it before SQLite opens the file.
+    // SQLite gives -wal and -shm the database's mode: set it before SQLite opens the file.
     makePrivateFile(file);
     return earlier;
   } catch (error) {
@@ -78,13 +78,13 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** The remains of a lost journal do not belong to the next one, and SQLite would delete them. */
+/** They do not belong to the next journal, and SQLite would delete them. */
 function setAside(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`])
     if (existsSync(name)) renameSync(name, `${name}.lost-${Date.now()}`);
 }
 
-/** Opens a database for reading, even while a run writes to it; never creates one (`journal.none`). */
+/** Even while a run writes; never creates a database (`journal.none`). */
 export function openDatabaseForReading(home: string): DatabaseSync {
   assertSqliteVersion(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
@@ -99,8 +99,8 @@ export function openDatabaseForReading(home: string): DatabaseSync {
 }
 
 /**
- * Even to read a database with a write-ahead log, SQLite needs two files beside it, which it cannot create on
- * a read-only disk. Without a log, the database file alone is the whole journal.
+ * To read a database with a write-ahead log, SQLite needs two files beside it, which it cannot create on a
+ * read-only disk. Without a log, the database file alone is the whole journal.
  */
 function readable(file: string): DatabaseSync {
   const open = (path: string | URL) => {
@@ -112,7 +112,7 @@ function readable(file: string): DatabaseSync {
     pragma(db, 'user_version');
     return db;
   } catch (error) {
-    // A log, even an empty one, means that another process has the database open.
+    // A log, even an empty one: another process has the database open.
     if (sqliteCode(error) !== SQLITE_CANTOPEN || existsSync(`${file}-wal`)) return db;
     db.close();
     const path = resolve(file).split(sep).map(encodeURIComponent).join('/');
@@ -133,7 +133,7 @@ function assertSame(file: string): void {
   });
 }
 
-/** A process that dies while it creates the journal leaves no tables; the next writer creates them. */
+/** A process that dies while creating the journal leaves no tables; the next writer creates them. */
 function isHalfMade(db: DatabaseSync): boolean {
   try {
     if (pragma(db, 'user_version') !== 0) return false;
@@ -174,8 +174,8 @@ export function assertVersion(db: DatabaseSync, file: string): void {
 }
 
 /**
- * Switches the database to a write-ahead log. The first process to do so needs the file alone, and SQLite
- * does not wait for that: two first commands at the same moment would refuse each other.
+ * Switches to a write-ahead log. The first process to do so needs the file alone, and SQLite does not wait
+ * for that: two first commands at once would refuse each other.
  */
 function keepLog(db: DatabaseSync): void {
   const until = performance.now() + BUSY_TIMEOUT;
@@ -190,12 +190,12 @@ function keepLog(db: DatabaseSync): void {
   }
 }
 
-/** The value of a pragma that returns one row with one column. */
+/** Of a pragma with one row and one column. */
 export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/** A database is untrusted input: its schema may call no functions, and corrupt cells are reported. */
+/** A database is untrusted: its schema may call no functions, and corrupt cells are reported. */
 function harden(db: DatabaseSync): void {
   db.enableDefensive(true);
   db.exec('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0');
@@ -217,9 +217,7 @@ function createSchema(db: DatabaseSync): void {
   }
 }
 
-/**
- * Returns the database if the check succeeds, otherwise closes it; a leaked connection would keep its locks.
- */
+/** Closes the database if the check fails: a leaked connection would keep its locks. */
 export function orClosed(db: DatabaseSync, look: () => void): DatabaseSync {
   try {
     look();
@@ -249,7 +247,7 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
   }
 }
 
-/** `f_type` of statfs(2) on Linux. Other systems use other numbers, so nothing is recognized there. */
+/** `f_type` of statfs(2) on Linux; other systems use other numbers. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -260,7 +258,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
-/** Throws `journal.network` on a network file system, where locks and shared memory are unreliable. */
+/** Throws `journal.network`: locks and shared memory are unreliable there. */
 function assertLocalFolder(path: string): void {
   const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
   if (kind === undefined) return;
@@ -269,25 +267,22 @@ function assertLocalFolder(path: string): void {
   });
 }
 
-/** The name of a network file system by its `f_type`, which some kernels return as a negative number. */
+/** Some kernels return `f_type` as a negative number. */
 export function networkFileSystem(type: number): string | undefined {
   return NETWORK_FILE_SYSTEMS.get(type >>> 0);
 }
 
-/** Traces in a home that only an earlier journal can have left. */
+/** In a home, left only by an earlier journal. */
 interface Earlier {
-  /** A non-empty write-ahead log. Creating a journal never leaves one beside an empty database. */
+  /** A write-ahead log that is not empty: creating a journal never leaves one beside an empty database. */
   readonly log: boolean;
-  /** Stream locks or checkpoints, which are created only after the first entry could be written. */
+  /** Stream locks or checkpoints: created only after the first entry could be written. */
   readonly traces: boolean;
 }
 
 const NOTHING_EARLIER: Earlier = { log: false, traces: false };
 
-/**
- * Looks for traces of an earlier journal. Call it before checking the database: another process may be
- * creating the database now, and leaves its traces after it.
- */
+/** Call it before checking the database: another process may be creating it now, and leaves traces later. */
 export function earlierJournal(home: string, databaseFile: string): Earlier {
   const log = statSync(join(home, `${databaseFile}-wal`), { throwIfNoEntry: false });
   return {
@@ -303,16 +298,16 @@ function holdsCheckpoints(folder: string): boolean {
 
 const ORIGIN = /^[0-9a-f]{16}$/u;
 
-/** The size of a database's header in bytes (sqlite.org/fileformat2.html). */
+/** Bytes (sqlite.org/fileformat2.html). */
 const HEADER = 100;
 
-/** Whether the database is missing, or too short to be one. */
+/** Missing, or too short for a database. */
 export function isEmptied(file: string): boolean {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined || (stat.isFile() && stat.size < HEADER);
 }
 
-/** A new journal in place of an old one would look as if nothing had ever been sent. */
+/** A new journal in its place would look as if nothing had ever been sent. */
 export function emptied(home: string): LifeboatError {
   return new LifeboatError('journal.gone', `the journal in ${home} is empty or gone, but there was one`, {
     hints: [
@@ -323,7 +318,7 @@ export function emptied(home: string): LifeboatError {
   });
 }
 
-/** Every run leaves its lock file there, so read only one name. */
+/** Every run leaves its lock file there: read only one name. */
 function holdsAnything(folder: string): boolean {
   try {
     const names = opendirSync(folder, { bufferSize: 1 });
@@ -337,14 +332,12 @@ function holdsAnything(folder: string): boolean {
   }
 }
 
-/** Written into the database (`user_version`); a lifeboat opens only its own version. */
+/** `user_version`; a lifeboat opens only its own version. */
 const SCHEMA_VERSION = 2;
 
 const APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END";
 
-/**
- * The whole schema, by name, exactly as in `sqlite_schema.sql`: an audit compares it character by character.
- */
+/** By name, exactly as in `sqlite_schema.sql`: an audit compares it character by character. */
 export const SCHEMA: Readonly<Record<string, string>> = {
   // `tree` holds the nodes that the leaf completes (log/merkle.ts), 32 bytes each.
   entries:
@@ -360,7 +353,7 @@ export const SCHEMA: Readonly<Record<string, string>> = {
   heads_no_update: `CREATE TRIGGER heads_no_update BEFORE UPDATE ON heads ${APPEND_ONLY}`,
   heads_no_delete: `CREATE TRIGGER heads_no_delete BEFORE DELETE ON heads ${APPEND_ONLY}`,
   holds: 'CREATE TABLE holds (resource TEXT PRIMARY KEY, token INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-  // Derived from the entries: `doctor --deep` compares them, another version rebuilds them.
+  // Follow from the entries: `doctor --deep` compares them, another version rebuilds them.
   projections:
     'CREATE TABLE projections (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
   rows:
@@ -370,12 +363,12 @@ export const SCHEMA: Readonly<Record<string, string>> = {
   rows_by_sort: 'CREATE INDEX rows_by_sort ON rows (projection, sort)',
 };
 
-/** The message of an error, verbatim, as evidence in ours. */
+/** The message, verbatim. */
 export function evidenceOf(thrown: unknown): { readonly error: string } {
   return { error: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
-/** The primary result code of SQLite (`SQLITE_BUSY` is 5) if this is an error of `node:sqlite`. */
+/** The primary result code (`SQLITE_BUSY` is 5), if this is an error of `node:sqlite`. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -383,20 +376,15 @@ export function sqliteCode(error: unknown): number | undefined {
 
 export const SQLITE_BUSY = 5;
 
-/**
- * SQLite's codes for a file that is truncated, corrupt, or not a database (SQLITE_CORRUPT, SQLITE_NOTADB).
- */
+/** A file that is truncated, corrupt, or not a database (SQLITE_CORRUPT, SQLITE_NOTADB). */
 const UNREADABLE: ReadonlySet<number> = new Set([11, 26]);
 
-/** Whether the file itself is unreadable, as opposed to its disk. */
+/** The file itself, as opposed to its disk. */
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(sqliteCode(error) ?? 0);
 }
 
-/**
- * The database (`evidence.file`) cannot be read, for instance because it was copied without its write-ahead
- * log.
- */
+/** For a database (`evidence.file`) that was, for instance, copied without its write-ahead log. */
 export function unreadable(file: string, cause: unknown): LifeboatError {
   const { error: why } = evidenceOf(cause);
   return new LifeboatError('journal.unreadable', `${show(file, 120)} cannot be read: ${show(why, 120)}`, {
@@ -411,10 +399,10 @@ export function unreadable(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/** SQLite's codes for the disk, not the file: no permission, read-only, I/O error, full, cannot open. */
+/** For the disk, not the file: no permission, read-only, I/O error, full, cannot open. */
 const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
-/** The problem with the disk, the permissions or the path, in words; undefined for any other error. */
+/** The trouble with disk, permissions or path; undefined for any other error. */
 export function diskTrouble(error: unknown, path = ''): string | undefined {
   return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }
@@ -422,7 +410,7 @@ export function diskTrouble(error: unknown, path = ''): string | undefined {
 /** A file beside the database cannot be opened or created. */
 const SQLITE_CANTOPEN = 14;
 
-/** The journal cannot be opened, but itself appears to be intact. */
+/** The journal itself appears to be intact. */
 function notOpened(file: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(file, cause);
   return new LifeboatError('journal.home', `${show(file, 120)} cannot be opened: ${why}`, {
@@ -436,7 +424,7 @@ function notOpened(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/** Another process keeps the database locked beyond the timeout; probably one with a lock in this home. */
+/** Locked beyond the timeout, probably by a process with a lock in this home. */
 export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
     hints: [

@@ -9,7 +9,7 @@ import { EMPTY_LOG, rootSaid, type StoredHead } from '../log/next-leaves.ts';
 import { SCHEMA } from './database.ts';
 import { answer, prepareSnapshot, type Queries } from './queries.ts';
 
-/** The log as readers see it; only writers have `vouch`. `checkRows` reports problems of the projections. */
+/** Only writers have `vouch`. `checkRows` reports problems of the projections. */
 export function createLog(
   db: DatabaseSync,
   queries: Queries,
@@ -46,16 +46,15 @@ function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }
 
-/** Rows per read: some hundred kilobytes, between which a writer can checkpoint its WAL. */
+/** Some hundred kilobytes, between which a writer can checkpoint its WAL. */
 const PAGE = 1_000;
 
-/** Numbers beyond it are not exact in JavaScript, and SQLite's binding refuses to return them. */
+/** Larger numbers are not exact in JavaScript, and SQLite's binding refuses to return them. */
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
 /**
- * The entries as stored, in whatever condition: a row that no append can have written (a wrong column type, a
- * number out of range) has an empty hash, which matches no content. Rows without a valid leaf come last, with
- * index -1.
+ * In whatever condition: a row that no append can have written (a wrong column type, a number out of range)
+ * has an empty hash, which matches no content. Rows without a valid leaf come last, with index -1.
  */
 export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator<LoggedEntry> {
   const fields = `stream, iif(seq BETWEEN 0 AND ${LARGEST}, seq, -1), at, by, type, body, lower(hex(hash)), typeof(hash), lower(hex(tree))`;
@@ -95,16 +94,14 @@ function textIn(cell: unknown): string {
   return typeof cell === 'string' ? cell : '';
 }
 
-/** More problems would add nothing. */
 const MAX = 20;
-/** Bytes. Checking a smaller file takes less time than starting a thread. */
+/** Bytes. A smaller file is checked faster than a thread starts. */
 const LARGE = 16 * 1024 * 1024;
 
 /**
- * Problems of the file: a schema other than the one created, and SQLite's own findings, including indexes. A
- * damaged index hides entries from readers of a stream, and an audit, which reads by leaf number, does not
- * notice it. Large files are checked in a thread, since that takes half as long as an audit, or here if the
- * thread cannot open the file.
+ * A schema other than the one created, and SQLite's own findings, including indexes: a damaged index hides
+ * entries from readers of a stream, and an audit, which reads by leaf number, does not notice. Large files
+ * are checked in a thread, which takes half as long as an audit, or here if it cannot open the file.
  */
 async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();

@@ -9,10 +9,7 @@ import { prepareInsert, readTip } from './write.ts';
 
 const PAGE = 1_000;
 
-/**
- * A home's store, read while it is moved; call `close` afterwards. Rejects with `journal.none` if there is
- * none.
- */
+/** To move a home's store; call `close` afterwards. Rejects with `journal.none` if there is none. */
 export async function movedFromSqlite(home: string): Promise<MovedFrom & { close(): Promise<void> }> {
   const db = openDatabaseForReading(home);
   const page = db.prepare(
@@ -31,10 +28,7 @@ export async function movedFromSqlite(home: string): Promise<MovedFrom & { close
   };
 }
 
-/**
- * Writes a moved store into the home in one transaction: all of it is there when this resolves, otherwise
- * nothing. Rejects with the errors of `layDown` and `openSqliteStore`.
- */
+/** Writes a moved store into the home in one transaction. Rejects as `layDown` and `openSqliteStore` do. */
 export async function landInSqlite(
   { home, projections }: { readonly home: string; readonly projections: readonly Projection[] },
   from: MovedFrom,

@@ -38,28 +38,27 @@ import { holderOf, lockStream, type StreamLock, watchFile } from './stream-lock.
 import { prepareWriter, readTip } from './write.ts';
 
 export interface SqliteStoreOptions {
-  /** `$LIFEBOAT_HOME`. Created with mode 0700 if missing; its database is `lifeboat.db`, mode 0600. */
+  /** `$LIFEBOAT_HOME`. Created with mode 0700 if missing; its `lifeboat.db` has mode 0600. */
   readonly home: string;
-  /** The operator, for the entries' `by`. Cut to 200 characters. */
+  /** For the entries' `by`. Cut to 200 characters. */
   readonly by: string;
-  /** Signs the head of each append. */
   readonly signer: Signer;
   /** Kept with each append; rebuilt here if another version kept them. */
   readonly projections: readonly Projection[];
   readonly now?: () => Date;
-  /** A person accepted that the journal is gone: begin a new one, and rename the remains of the old one. */
+  /** After a person accepted that the journal is gone: begins a new one, and renames the remains. */
   readonly afterLoss?: boolean;
-  /** Rebuild the rows of the projections from the entries. */
+  /** Rebuild the projections' rows from the entries. */
   readonly rebuild?: boolean;
-  /** A person accepted that the last rows are gone: also remove the heads signed over them. */
+  /** After a person accepted that the last rows are gone: also removes the heads signed over them. */
   readonly setBack?: boolean;
 }
 
 /**
- * Opens the journal of one machine, on SQLite. Appends are synced to the disk before they resolve, so an
- * acknowledged entry survives a crash or a power cut. Several processes may have it open; a hold admits one
- * writer per stream. Rejects with `journal.sqlite-too-old`, `journal.network`, `journal.version`,
- * `journal.damaged`, `journal.busy`, `journal.home`, or `journal.gone` if there was a journal.
+ * Opens the journal of one machine, on SQLite. Appends are on the disk when they resolve, so an acknowledged
+ * entry survives a crash or a power cut. Several processes may have it open; a hold admits one writer per
+ * stream. Rejects with `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`,
+ * `journal.busy`, `journal.home`, or `journal.gone` if there was a journal.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Journal> {
   const { home, signer, projections, now = () => new Date() } = options;
@@ -88,7 +87,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       return done;
     } catch (error) {
       if (error instanceof LifeboatError && error.code === 'journal.lost') lost = error;
-      // Whatever failed, a process about to send something checks its holds.
+      // A process about to send something checks its holds, whatever failed.
       holds.look();
       throw error;
     }
@@ -134,8 +133,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
 }
 
 /**
- * Opens the journal of `home` read-only, even while a run is live; each call sees what is durable by then.
- * Rejects with `journal.none`, `journal.version`, `journal.damaged`, or `journal.gone`.
+ * Read-only, even while a run is live; each call sees what is durable by then. Rejects with `journal.none`,
+ * `journal.version`, `journal.damaged`, or `journal.gone`.
  */
 export async function openSqliteForReading(options: {
   readonly home: string;
@@ -163,7 +162,7 @@ function stepHere(queries: Queries) {
   }
 }
 
-/** How often followers look for entries of other processes, in milliseconds. */
+/** Followers look for other processes' entries at this interval. Milliseconds. */
 const LOOK_EVERY = 150;
 
 function createReader(home: string, db: DatabaseSync, queries: Queries, projections: readonly Projection[]) {
@@ -189,14 +188,14 @@ function createReader(home: string, db: DatabaseSync, queries: Queries, projecti
   } satisfies Omit<JournalReader, 'log'> & { readonly followers: Followers; readonly log: object };
 }
 
-/** SQLite's write errors in words: a failed write that may have left something behind is `journal.lost`. */
+/** A failed write that may have left something behind is `journal.lost`. */
 function inWords<T>(home: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, home);
-    // A bug, for instance in a projection: it was rolled back and does not concern the disk.
+    // A bug, for instance in a projection: rolled back, and not about the disk.
     if (sqliteCode(error) === undefined) throw error;
     const trouble = diskTrouble(error) ?? 'SQLite cannot go on';
     throw new LifeboatError('journal.lost', `the journal could not be written to the disk: ${trouble}`, {
@@ -222,24 +221,24 @@ function openExisting(home: string): DatabaseSync {
   }
 }
 
-/** The holds of one home that one journal has. */
+/** Of one journal in one home. */
 interface Holds {
   /** Locks the stream and takes its next token. */
   take(stream: StreamName, since: Date): Hold;
-  /** The holds that these entries need, by stream. Throws `journal.unheld` if one of them is missing. */
+  /** By stream. Throws `journal.unheld` if one is missing. */
   among(
     entries: readonly NewEntry[],
     holds: readonly Hold[],
     under: readonly Hold[],
   ): ReadonlyMap<StreamName, Hold>;
-  /** Throws `journal.lost-hold` if one of them is lost, according to its lock file. */
+  /** Throws `journal.lost-hold` if a lock file shows that one is lost. */
   assertHoldsLast(holds: Iterable<Hold>): void;
-  /** Checks all holds and marks those that are lost. */
+  /** Marks all holds that are lost. */
   look(): void;
   releaseAll(): void;
 }
 
-/** The private state of a hold: an append with a copy of one, or with one of another home, is rejected. */
+/** Private, so that an append with a copy of a hold, or with another home's, is rejected. */
 interface Held {
   readonly home: string;
   readonly lock: StreamLock;
@@ -312,7 +311,7 @@ function createHolds(
   };
 }
 
-/** The end of a sentence; undefined if the hold still stands. */
+/** The end of a sentence; undefined if the hold stands. */
 function whyLost(lock: StreamLock, assertSameFile: () => void): string | undefined {
   try {
     assertSameFile();

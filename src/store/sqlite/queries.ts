@@ -10,14 +10,14 @@ export type Queries = ReturnType<typeof prepareQueries>;
 
 const FIELDS = 'leaf AS "index", stream, seq, at, by, type, body, lower(hex(hash)) AS hash';
 
-/** The queries of writers and readers; each throws `journal.damaged` for an altered entry. */
+/** For writers and readers. Each throws `journal.damaged` for an altered entry. */
 export function prepareQueries(db: DatabaseSync) {
   const entries = db.prepare(`SELECT ${FIELDS} FROM entries WHERE stream = ? AND seq >= ? ORDER BY seq`);
   const leaves = db.prepare(`SELECT ${FIELDS} FROM entries WHERE leaf >= ? ORDER BY leaf LIMIT ?`);
   const last = db.prepare(
     'SELECT seq, lower(hex(hash)) AS hash FROM entries WHERE stream = ? ORDER BY seq DESC LIMIT 1',
   );
-  // Hops from one stream to the next by the index: reading all heads must not read all entries.
+  // Hops between streams by the index: reading all heads must not read all entries.
   const names = db.prepare(
     `WITH RECURSIVE hop(stream) AS (
        SELECT min(stream) FROM entries WHERE stream >= :prefix
@@ -38,19 +38,19 @@ export function prepareQueries(db: DatabaseSync) {
     head,
     read: (stream: StreamName, fromSeq = 1): readonly Entry[] =>
       (entries.all(stream, fromSeq) as unknown as StoredEntry[]).map(entryOf),
-    /** Entries of all streams from a leaf, at most `limit`. */
+    /** Of all streams. */
     readLeaves: (from: number, limit: number): readonly Entry[] =>
       (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
     streams: (prefix = ''): readonly Head[] =>
       (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
-    /** The number of the last leaf plus one. */
+    /** The last leaf's number plus one. */
     size: () => (size.get() as { size: number }).size,
-    /** When the last entry of the log was written. */
+    /** Of the log's last entry. */
     lastAt: () => (lastAt.get() as { at: string } | undefined)?.at,
     newestHead: () => headIn(newest.get()),
-    /** A number that changes when another connection commits. */
+    /** Changes when another connection commits. */
     version: (): unknown => version.get()?.['data_version'],
-    /** The nodes of the tree. Throws `journal.damaged` if one is missing. */
+    /** Throws `journal.damaged` if a node is missing. */
     node(level: number, index: number): Uint8Array {
       const { leaf, place } = placeOf(level, index);
       const node = nodeAt(nodes.get(leaf) as { hash: unknown; tree: unknown } | undefined, place);
@@ -62,15 +62,15 @@ export function prepareQueries(db: DatabaseSync) {
   };
 }
 
-/** A damaged row can hold anything as its note: a value that is not text counts as an unsigned note. */
+/** In a damaged row the note can be anything: without text it counts as unsigned. */
 export function headIn(row: unknown): StoredHead | undefined {
   const head = row as StoredHead | undefined;
   return head === undefined || typeof head.note === 'string' ? head : { ...head, note: '' };
 }
 
 /**
- * Runs reads that need one state of the database across several statements. Without it, each statement takes
- * and releases a read lock, which costs more than most of them.
+ * One state of the database for several statements. Without it, each statement takes and releases a read
+ * lock, which costs more than most of them.
  */
 export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
   const begin = db.prepare('BEGIN');
@@ -85,10 +85,7 @@ export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
   };
 }
 
-/**
- * Runs a read of the database; SQLite's errors become `journal.damaged`, or `journal.unreadable` if the file
- * is the cause.
- */
+/** SQLite's errors become `journal.damaged`, or `journal.unreadable` if the file is the cause. */
 export function answer<T>(look: () => T): T {
   try {
     return look();

@@ -25,10 +25,10 @@ import {
 } from '../vouched-rows.ts';
 import { prepareSnapshot, type Queries } from './queries.ts';
 
-/** Entries folded at once while projections are rebuilt. */
+/** While projections are rebuilt. */
 const PAGE = 1_000;
 
-/** The step that an append makes in the log, for the notes about its rows. */
+/** Of an append in the log, for the notes about its rows. */
 interface Step {
   readonly said: LogSays;
   /** The number of entries before and after. */
@@ -36,10 +36,7 @@ interface Step {
   readonly after: number;
 }
 
-/**
- * Keeps the rows of the projections in the transaction of an append, and signs them; without a signer they
- * have no valid note until a writer opens the store.
- */
+/** Keeps rows in an append's transaction. Without a signer they are unsigned until a writer opens. */
 export function prepareProject(
   db: DatabaseSync,
   projections: readonly Projection[],
@@ -48,7 +45,7 @@ export function prepareProject(
   const find = db.prepare('SELECT grp AS "group", sort, value FROM rows WHERE projection = ? AND key = ?');
   const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
-  // Most entries do not change what rows are found by, so two indexes need no write.
+  // Most entries do not change what rows are found by: two indexes need no write.
   const update = db.prepare('UPDATE rows SET value = ? WHERE projection = ? AND key = ?');
   const vouchers = prepareVouchers(db, projections, signer);
   return (entries, step) => {
@@ -73,10 +70,10 @@ export function prepareProject(
   };
 }
 
-/** How the kept rows differ from those that this version keeps. */
+/** Against what this version keeps. */
 interface Stale {
   readonly rebuilt: readonly Projection[];
-  /** Projections that this version does not keep: their rows would fall behind. */
+  /** Not kept by this version: their rows would fall behind. */
   readonly dropped: readonly string[];
 }
 
@@ -92,15 +89,14 @@ function staleRows(statement: StatementSync, projections: readonly Projection[])
   };
 }
 
-/** Whether the kept projections are exactly those of this version. */
 export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]): boolean {
   const { rebuilt, dropped } = staleRows(db.prepare(KEPT), projections);
   return rebuilt.length === 0 && dropped.length === 0;
 }
 
 /**
- * Rebuilds, in one transaction, projections that another version kept or that have no valid note, or all with
- * `all`. Throws `journal.damaged` for an unreadable entry.
+ * Rebuilds, in one transaction, projections of another version or without a valid note; `all`: every one.
+ * Throws `journal.damaged` for an unreadable entry.
  */
 export function refreshProjections(
   db: DatabaseSync,
@@ -157,7 +153,7 @@ interface Refresh {
   readonly step?: () => (Step & { readonly lost: number }) | undefined;
 }
 
-/** Queries kept rows; a reader of another version than the store's folds them from all entries. */
+/** A reader of another version than the store's folds the rows from all entries. */
 export function askRows(
   db: DatabaseSync,
   queries: Queries,
@@ -165,14 +161,14 @@ export function askRows(
 ): (name: string, query?: RowQuery) => readonly ProjectedRow[] {
   const snapshot = prepareSnapshot(db);
   const statements = new Map<string, StatementSync>();
-  // There are only a few forms of query, and preparing one takes longer than running it.
+  // There are few forms of query, and preparing one takes longer than running it.
   const prepared = (sql: string): StatementSync => {
     const statement = statements.get(sql) ?? db.prepare(sql);
     statements.set(sql, statement);
     return statement;
   };
   const vouchers = prepareVouchers(db, projections);
-  // Rows are asked for some at a time, and folding them reads every entry.
+  // Rows are asked for in parts, and folding them reads every entry.
   const folds = new Map<Projection, { readonly size: number; readonly rows: readonly ProjectedRow[] }>();
   const foldedOf = (projection: Projection): readonly ProjectedRow[] => {
     const size = queries.size();
@@ -199,10 +195,7 @@ export function askRows(
   return (name, query) => snapshot(() => ask(name, query));
 }
 
-/**
- * The lists whose signed rows are not what was signed, in words. Rows without a note for this moment are
- * compared with the entries.
- */
+/** Lists whose signed rows changed, in words; those without a note for now are compared with the entries. */
 export function changedRows(
   db: DatabaseSync,
   queries: Queries,
@@ -268,7 +261,7 @@ function foldAll(queries: Queries, projections: readonly Projection[]) {
   return { count, projections: folds.map(({ projection, fold }) => ({ projection, rows: fold.rows() })) };
 }
 
-/** The notes that vouch for the rows of the projections (vouched-rows.ts), stored among the rows. */
+/** The notes that vouch for rows (vouched-rows.ts), stored among the rows. */
 function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], signer?: Signer) {
   const find = db.prepare('SELECT value FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
@@ -291,7 +284,7 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
     vouched.flatMap((group) => kept.all(name, group, since) as unknown as StoredRow[]);
 
   return {
-    /** The vouched sums of the rows at a size of the log; omits projections without a valid note. */
+    /** At a size of the log; omits projections without a valid note. */
     sumsAt(said: LogSays, size: number): Map<Projection, RowSum> {
       const sums = signed.map((projection) => {
         return [projection, size === 0 ? NO_ROWS : claimOf(projection, said, size)] as const;
@@ -299,7 +292,7 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
       return new Map(sums.flatMap(([projection, sum]) => (sum === undefined ? [] : [[projection, sum]])));
     },
 
-    /** Whether the rows are those signed at this point of the log. */
+    /** At this point of the log. */
     areAt: (step: Step | undefined): boolean =>
       step === undefined ||
       step.after === 0 ||
@@ -308,7 +301,7 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
         return claim !== undefined && fitsClaim(claim, projection, keptRows(projection));
       }),
 
-    /** Signs the sums. A projection without a sum is no longer vouched for. */
+    /** A projection without a sum is no longer vouched for. */
     keep(sums: ReadonlyMap<Projection, RowSum>, step: Pick<Step, 'said' | 'after'> | undefined): void {
       for (const projection of signed) {
         const { name } = projection;
@@ -321,7 +314,7 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
       }
     },
 
-    /** The rows of the signed groups; undefined if they are not what was signed. */
+    /** Undefined if the rows are not what was signed. */
     rowsOf(projection: Projection, queries: Queries): KnownRows | undefined {
       const claim = claimOf(projection, saidIn(queries), queries.newestHead()?.size ?? 0);
       if (claim === undefined) return undefined;
@@ -333,7 +326,6 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
       return rows;
     },
 
-    /** Compares the rows with what was signed. */
     stateOf(
       projection: Projection,
       queries: Queries,

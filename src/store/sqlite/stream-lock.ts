@@ -11,16 +11,14 @@ import type { Holder, StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
 
 export interface StreamLock {
-  /** Whether the lock file is still the locked one; it may have been deleted or replaced. */
+  /** The lock file is still the locked one, neither deleted nor replaced. */
   isWhole(): boolean;
   isHeld(): boolean;
-  /** Does nothing the second time. */
+  /** Idempotent. */
   release(): void;
 }
 
-/**
- * Takes the right to write a stream (`tryLock`), without waiting. Throws `journal.held`, naming the holder.
- */
+/** Takes the right to write a stream (`tryLock`). Never waits. Throws `journal.held`, naming the holder. */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
   const base = lockOf(home, stream);
@@ -92,12 +90,12 @@ const Note = z.object({
 
 type Note = z.infer<typeof Note>;
 
-/** The path of a stream's lock without its file extension. */
+/** Without its file extension. */
 function lockOf(home: string, stream: StreamName): string {
   return join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
 }
 
-/** The process whose note says that it holds a stream, if it still exists. */
+/** By the note, if the process still exists. */
 export function holderOf(home: string, stream: StreamName): Holder | undefined {
   const note = readHolder(`${lockOf(home, stream)}.json`);
   if (note === undefined) return undefined;
@@ -107,12 +105,11 @@ export function holderOf(home: string, stream: StreamName): Holder | undefined {
   return { pid, host: show(host, 60), since: show(since, 30), isHere };
 }
 
-/** The folder for a home's locks, each with a note about its holder. */
 function locksFolder(home: string): string {
   return join(home, 'locks');
 }
 
-/** Notes that this process holds a lock, to show to refused processes; the lock does not depend on it. */
+/** For refused processes; the lock does not depend on the note. */
 function writeHolder(path: string, since: Date): void {
   const holder: Note = {
     pid: process.pid,
@@ -128,7 +125,7 @@ function writeHolder(path: string, since: Date): void {
   }
 }
 
-/** The noted holder of a lock; undefined if unreadable. A killed process leaves its note behind. */
+/** Undefined if unreadable. A killed process leaves its note behind. */
 function readHolder(path: string): Note | undefined {
   try {
     return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -137,12 +134,10 @@ function readHolder(path: string): Note | undefined {
   }
 }
 
-/**
- * Other processes with a lock here: `process 4711 on box, which has run/01J since 2026-01-02T03:04:05.678Z`.
- */
+/** Other processes here: `process 4711 on box, which has held run/01J since 2026-01-02T03:04:05.678Z`. */
 export function holdersIn(home: string): readonly string[] {
   const found = new Map<number, string>();
-  // A process also holds the ledgers of its run's instances. The run sorts last, so it is the one named.
+  // A process also holds its run's ledgers. The run sorts last, so it is the one named.
   for (const name of namesIn(locksFolder(home))) {
     const [, kind = '', of = ''] = /^(run|instance)-(.+)\.lock\.json$/u.exec(name) ?? [];
     const holder = readHolder(join(locksFolder(home), name));
@@ -156,7 +151,7 @@ export function holdersIn(home: string): readonly string[] {
 
 const MAX_NAMED = 3;
 
-/** Processes of another machine count as existing. Process ids are reused, so this is only a hint. */
+/** Those of another machine count as existing. Process ids are reused: only a hint. */
 function isThere({ pid, host }: Note): boolean {
   if (pid === process.pid) return false;
   if (host !== hostname()) return true;
@@ -169,9 +164,9 @@ function isThere({ pid, host }: Note): boolean {
 }
 
 /**
- * Returns a check, for after each commit, that the database and its write-ahead log are still the opened
- * files. SQLite silently continues to write into files that were deleted or replaced, and those entries are
- * lost. The check throws `journal.lost`. It costs two stat calls, a few microseconds.
+ * A check, for after each commit, that the database and its write-ahead log are still the opened files.
+ * SQLite silently writes into deleted or replaced files, and those entries are lost. Throws `journal.lost`.
+ * Costs two stat calls, a few microseconds.
  */
 export function watchFile(file: string): () => void {
   const paths = [file, `${file}-wal`];
@@ -186,7 +181,7 @@ export function watchFile(file: string): () => void {
   };
 }
 
-/** The identity of the file at a path; `missing` if there is none. */
+/** `missing` if there is none. */
 export function identity(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;

@@ -4,7 +4,7 @@ import { firstLeafSince, type GrownDay, grownSince, type Volume } from '../volum
 import { DATABASE_FILE, openDatabaseForReading } from './database.ts';
 import { answer, prepareQueries } from './queries.ts';
 
-/** How much a home's store holds. Rejects with `journal.none` if there is none. */
+/** Rejects with `journal.none` if the home has no store. */
 export async function volumeOfSqlite(home: string): Promise<Volume> {
   const db = openDatabaseForReading(home);
   try {

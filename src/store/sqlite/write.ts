@@ -21,7 +21,7 @@ export interface WriteOptions {
   readonly by: string;
   readonly signer: Signer;
   readonly projections: readonly Projection[];
-  /** Whether the first append drops signed heads above the last row (`dropHeads`). */
+  /** The first append drops signed heads above the last row (`dropHeads`). */
   readonly setBack?: boolean | undefined;
 }
 
@@ -33,11 +33,11 @@ export interface Writer {
     context: {
       readonly at: string;
       readonly vouched: number;
-      /** Throws if one of them is lost. */
+      /** If one is lost. */
       readonly assertHoldsLast: () => void;
     },
   ): readonly Entry[];
-  /** The next token of a resource, durable. */
+  /** Durable. */
   nextToken(resource: StreamName): number;
 }
 
@@ -52,8 +52,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   const project = prepareProject(db, projections, signer);
   const tokenOf = (resource: string) => (token.get(resource) as { token: number } | undefined)?.token ?? 0;
 
-  // The state that this process verified or signed itself, valid for a version of the database that changes
-  // when others commit.
+  // Verified or signed by this process, for a version of the database, which changes when others commit.
   let known: { readonly version: unknown; readonly tip: LogTip } | undefined;
   const tipAt = (version: unknown): LogTip => {
     if (known !== undefined && known.version === version) return known.tip;
@@ -97,7 +96,6 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   };
 }
 
-/** The statements that write a leaf and a head. */
 export function prepareInsert(db: DatabaseSync) {
   const leaves = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const heads = db.prepare('INSERT INTO heads VALUES (?, ?, ?, ?)');
@@ -111,7 +109,7 @@ export function prepareInsert(db: DatabaseSync) {
   };
 }
 
-/** The verified state that the next append builds on. `said`: the part of `store/log` already read. */
+/** What the next append builds on. `said`: the part of `store/log` already read. */
 export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip {
   const size = queries.size();
   const peaks = peaksOf(size).map(({ level, index }) => Buffer.from(queries.node(level, index)));
@@ -121,8 +119,7 @@ export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip 
 
 /**
  * If the last rows are gone, the heads signed over them block appends. After a person accepted that, removes
- * them in this transaction; `verifiedTip` then requires the newest remaining head to cover exactly the
- * remaining rows.
+ * these heads; `verifiedTip` then requires the newest remaining head to cover exactly the remaining rows.
  */
 function dropHeads(db: DatabaseSync, queries: Queries): void {
   const size = queries.size();
@@ -156,7 +153,7 @@ function rollBack(db: DatabaseSync): void {
   } catch {}
 }
 
-/** Another version of Lifeboat rebuilt the projections: rows of two versions must not be mixed. */
+/** Another version of Lifeboat rebuilt them: rows of two versions must not be mixed. */
 function assertProjections(db: DatabaseSync, projections: readonly Projection[]): void {
   if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {

@@ -23,12 +23,12 @@ import type { Signer } from '../signer.ts';
 import type { LookFor, Place, PlacedNote } from './place.ts';
 
 /**
- * Milliseconds. A folder on a dead network mount never answers, so it gets a short limit. The home gets a
- * long one: no change to an instance goes on without it, and the journal is on the same disk.
+ * Milliseconds. A folder gets a short limit: on a dead network mount it never answers. The home gets a long
+ * one: no change to an instance goes on without it, and the journal is on the same disk.
  */
 const PATIENCE_MS = { home: 30_000, folder: 5_000 };
 
-/** Modes of new folders and files, like those of the place's other users. */
+/** For new folders and files, like those of the place's other users. */
 interface Modes {
   readonly folder: number;
   readonly file: number;
@@ -36,12 +36,12 @@ interface Modes {
 
 const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
 
-/** The required place: `checkpoints` in the home. Links, and folders that others can write, are refused. */
+/** The required place: `checkpoints` in the home. Refuses links, and folders that others can write. */
 export function homePlace(home: string): Place {
   return new FolderPlace(join(home, 'checkpoints'), home);
 }
 
-/** A folder that installations may share: a mounted disk, a checkout. New folders inherit its permissions. */
+/** Installations may share it: a mounted disk, a checkout. New folders inherit its permissions. */
 export function folderPlace(folder: string): Place {
   return new FolderPlace(folder, undefined);
 }
@@ -52,7 +52,7 @@ class FolderPlace implements Place {
   readonly #root: string;
   readonly #home: string | undefined;
   readonly #keysKept = new Set<string>();
-  /** The last folder of the home that was created and verified to belong to its owner. */
+  /** The home's last folder that was created and verified to belong to its owner. */
   #made: string | undefined;
   readonly #inTime: ReturnType<typeof withinOrSilent>;
 
@@ -87,7 +87,7 @@ class FolderPlace implements Place {
   }
 
   async #newest({ origin, beyond, most }: LookFor): Promise<readonly PlacedNote[]> {
-    // An empty folder is a finding; a missing folder is an error, except in the home.
+    // An empty folder is a finding; a missing one is an error, except in the home.
     if (this.#home === undefined) await stat(this.#root);
     const found: PlacedNote[] = [];
     let others = 0;
@@ -100,7 +100,7 @@ class FolderPlace implements Place {
     return found;
   }
 
-  /** Returns the checkpoints of that size that have another root. */
+  /** Returns that size's checkpoints with another root. */
   async #keep(
     note: string,
     { installation, publicKey }: Pick<Signer, 'installation' | 'publicKey'>,
@@ -157,7 +157,7 @@ class FolderPlace implements Place {
   }
 }
 
-/** A link in a shared folder must not redirect where files are written. */
+/** A link in a shared folder must not redirect a write. */
 async function assertNoLinks(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length > root.length; at = dirname(at))
     await withHandle(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0), async () => undefined).catch(
@@ -181,7 +181,7 @@ function whyOf(thrown: unknown): string {
 }
 
 /*
- * Where checkpoints are kept outside of the store, so that a store that was rolled back shows:
+ * The checkpoints outside of the store, which show a rollback:
  *
  *     <root>/lifeboat-<16 hex digits>.pub     public key of an installation, PEM
  *     <root>/<16 hex digits of the origin>/x001/x234/067
@@ -189,8 +189,7 @@ function whyOf(thrown: unknown): string {
  *     <root>/<16 hex digits of the origin>/x001/x234/067-<16 hex digits of the note's SHA-256>
  *         another one of that size: other calls are armed, or another history was signed
  *
- * Nothing is ever replaced. No folder holds more names than a thousand sizes have, and the newest is found by
- * descending.
+ * Nothing is replaced. No folder has more names than a thousand sizes have; descending finds the newest.
  */
 
 const FOLDER = /^x(\d{3,})$/u;
@@ -199,10 +198,10 @@ const KEY = /^lifeboat-[0-9a-f]{16}\.pub$/u;
 const ORIGIN = /^[0-9a-f]{16}$/u;
 
 /**
- * The checkpoints below the folder of a log, newest first. Other names are ignored. A path that has the name
- * of a checkpoint but is not a plain file, such as a link, yields no note, because a checkpoint may have been
- * there. With `isPrivate`, neither does a file that others could have written. Rejects with the system's
- * errors; a missing folder holds none.
+ * Newest first, below the folder of a log. Ignores other names. A path with the name of a checkpoint that is
+ * not a plain file, such as a link, yields no note, because a checkpoint may have been there; with
+ * `isPrivate`, so does a file that others could have written. Rejects with the system's errors; a missing
+ * folder holds none.
  */
 async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<PlacedNote> {
   for (const millions of await foldersIn(folder))
@@ -218,7 +217,7 @@ async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<Plac
     }
 }
 
-/** The checkpoints of one size, by the path of the first one. */
+/** By the path of the first one. */
 async function notesNamed(path: string, isPrivate: boolean): Promise<readonly PlacedNote[]> {
   const size = sizeAt(path);
   const files = (await entriesOf(dirname(path))).filter(
@@ -227,14 +226,13 @@ async function notesNamed(path: string, isPrivate: boolean): Promise<readonly Pl
   return Promise.all(files.map(({ name }) => readPlaced(join(dirname(path), name), size, isPrivate)));
 }
 
-/** The public keys in a place. Files without a key are ignored. */
+/** Ignores files without a key. */
 async function keysIn(root: string): Promise<readonly KeyObject[]> {
   const names = (await entriesOf(root)).filter((one) => one.isFile() && KEY.test(one.name));
   const texts = await Promise.all(names.map(({ name }) => readSmall(join(root, name), false)));
   return texts.flatMap((read) => parsePublicKeys(read?.text ?? ''));
 }
 
-/** The logs that have a folder in a place. */
 async function originsIn(root: string): Promise<readonly string[]> {
   const folders = (await entriesOf(root)).filter((one) => one.isDirectory() && ORIGIN.test(one.name));
   return folders.map(({ name }) => `lifeboat/${name}`);
@@ -268,7 +266,7 @@ async function readPlaced(file: string, size: number, isPrivate: boolean): Promi
   return { file, size, note: read?.text, writtenAt: read?.at ?? '' };
 }
 
-/** Does not follow links or wait for the other end of a pipe. */
+/** Neither follows links nor waits for the other end of a pipe. */
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function readSmall(path: string, isPrivate: boolean) {
@@ -292,12 +290,12 @@ async function readSmall(path: string, isPrivate: boolean) {
 }
 
 /*
- * A file is written completely under a temporary name and then linked to its final name; link(2) refuses if
- * that exists. On a file system without hard links it is written in place, and a power cut may leave a part
- * of it, which no reader accepts as a checkpoint.
+ * A file is written whole under a temporary name and then linked to its final one; link(2) refuses if that
+ * exists. A file system without hard links gets it in place, where a power cut may leave a part that no
+ * reader accepts as a checkpoint.
  */
 
-/** Creates a file durably; false if something is already there. Blocks, for a local disk. */
+/** Durable; false if something is already there. Blocks, for a local disk. */
 function writeOnceSync(path: string, text: string, mode: number): boolean {
   const whole = besideOf(path);
   writeNewSync(whole, text, mode);
@@ -314,7 +312,7 @@ function writeOnceSync(path: string, text: string, mode: number): boolean {
   return true;
 }
 
-/** As `writeOnceSync`, without blocking, for a folder that may never answer. */
+/** As `writeOnceSync`, without blocking: the folder may never answer. */
 async function writeOnce(path: string, text: string, mode: number): Promise<boolean> {
   const whole = besideOf(path);
   await writeNew(whole, text, mode);
@@ -331,7 +329,7 @@ async function writeOnce(path: string, text: string, mode: number): Promise<bool
   return true;
 }
 
-/** Makes the names inside a folder durable. Windows has no fsync for folders. */
+/** Windows has no fsync for folders. */
 async function sync(folder: string): Promise<void> {
   if (process.platform !== 'win32') await withHandle(folder, constants.O_RDONLY, (handle) => handle.sync());
 }
@@ -356,7 +354,7 @@ function isWithoutLinks(thrown: unknown): boolean {
   return WITHOUT_LINKS.has(errorCode(thrown));
 }
 
-/** A temporary name that no reader accepts as a checkpoint. */
+/** No reader accepts such a name as a checkpoint. */
 function besideOf(path: string): string {
   const unique = `${process.pid}.${randomBytes(4).toString('hex')}`;
   return join(dirname(path), `.${basename(path)}.${unique}.tmp`);
@@ -398,12 +396,12 @@ async function writeNew(path: string, text: string, mode: number): Promise<boole
   }
 }
 
-/** The folder of a log inside a place. */
+/** Inside a place. */
 export function folderOf(origin: string): string {
   return origin.replace(/^lifeboat\//u, '');
 }
 
-/** The path of the checkpoint of a size, below the folder of its log. */
+/** Below the folder of its log. */
 export function pathOfSize(size: number): string {
   const part = (from: number) => String(Math.floor(size / from) % 1000).padStart(3, '0');
   return join(
@@ -413,7 +411,6 @@ export function pathOfSize(size: number): string {
   );
 }
 
-/** The name of another checkpoint of the same size. */
 function nameBeside(name: string, note: string): string {
   return `${name}-${hash('sha256', note, 'hex').slice(0, 16)}`;
 }
