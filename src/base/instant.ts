@@ -13,8 +13,8 @@ export function instantOf(text: unknown): number | undefined {
   const part = (name: string): number => Number(found[name] ?? 0);
   const [year, month, day] = [part('year'), part('month'), part('day')];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  if (part('hour') > 23 || part('minute') > 59 || part('second') > 59 || part('minutes') > 59)
-    return undefined;
+  const isTime = (hours: string, minutes: string) => part(hours) <= 23 && part(minutes) <= 59;
+  if (!isTime('hour', 'minute') || !isTime('hours', 'minutes') || part('second') > 59) return undefined;
   const days = daysSince1970(year, month, day);
   const seconds = days * 86_400 + part('hour') * 3600 + part('minute') * 60 + part('second');
   const east = (part('hours') * 3600 + part('minutes') * 60) * (found['sign'] === '-' ? -1 : 1);

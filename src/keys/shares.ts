@@ -116,11 +116,13 @@ const LINE = new RegExp(`^\\s*([1-${LINES}])[\\s.:)]+([0-9A-Za-z][0-9A-Za-z\\s-]
  * `share.incomplete` (names the lines), `share.mixed`, `share.newer`.
  */
 export function readShare(text: string, where: string): Share {
-  const lines = new Map<number, Uint8Array>();
+  const lines = new Map<number, Buffer>();
   for (const line of text.split(/\r?\n/u)) {
     const [, number = '', typed = ''] = LINE.exec(line) ?? [];
     if (number === '') continue;
-    lines.set(Number(number), bytesOfLine(Number(number), typed, where));
+    const bytes = bytesOfLine(Number(number), typed, where);
+    if (lines.has(Number(number)) && !lines.get(Number(number))?.equals(bytes)) throw mixed(where);
+    lines.set(Number(number), bytes);
   }
   if (lines.size === 0)
     throw refused('share.none', `${where} holds no share`, [
@@ -136,10 +138,12 @@ export function readShare(text: string, where: string): Share {
 }
 
 /** Ten bytes. Throws `share.mistyped`. */
-export function bytesOfLine(number: number, typed: string, where: string): Uint8Array {
+export function bytesOfLine(number: number, typed: string, where: string): Buffer {
   const text = typed.replaceAll(/[\s-]/gu, '').toUpperCase().replaceAll('O', '0').replaceAll(/[IL]/gu, '1');
   const [code, check] = [text.slice(0, -4), text.slice(-4)];
-  const bytes = /^[0-9A-HJKMNP-TV-Z]{20}$/u.test(text) ? base32crockford.decode(code) : undefined;
+  const bytes = /^[0-9A-HJKMNP-TV-Z]{20}$/u.test(text)
+    ? Buffer.from(base32crockford.decode(code))
+    : undefined;
   if (bytes !== undefined && checkOf(number - 1, bytes) === check) return bytes;
   throw refused('share.mistyped', `line ${number} of the share in ${where} has a mistake`, [
     'compare it with the paper, character by character; the letter U is never used',
@@ -148,10 +152,7 @@ export function bytesOfLine(number: number, typed: string, where: string): Uint8
 
 function shareIn(whole: Buffer, where: string): Share {
   const body = whole.subarray(0, BODY_BYTES);
-  if (!digest(body).subarray(0, CHECK_BYTES).equals(whole.subarray(BODY_BYTES)))
-    throw refused('share.mixed', `the lines in ${where} are of different shares`, [
-      'each line is right by itself: put the five lines of one share together',
-    ]);
+  if (!digest(body).subarray(0, CHECK_BYTES).equals(whole.subarray(BODY_BYTES))) throw mixed(where);
   const [version = 0] = body;
   if (version !== VERSION)
     throw refused('share.newer', `the share in ${where} is of version ${version}`, [
@@ -160,6 +161,12 @@ function shareIn(whole: Buffer, where: string): Share {
   const [number = 0, threshold = 0, shares = 0] = body.subarray(7, 10);
   const data = Uint8Array.from(body.subarray(BODY_BYTES - DATA_BYTES));
   return { set: body.toString('hex', 1, 7), number, threshold, shares, data };
+}
+
+function mixed(where: string): LifeboatError {
+  return refused('share.mixed', `the lines in ${where} are of different shares`, [
+    'each line is right by itself: put the five lines of one share together, and each share in a file of its own',
+  ]);
 }
 
 function refused(code: string, what: string, hints: readonly string[]): LifeboatError {

@@ -25,6 +25,7 @@ test.each([
   '2026-03-01T02:59',
   '2026-02-30T02:59:00Z',
   '2026-03-01T24:00:00Z',
+  '2026-03-01T02:59:00+99:00',
 ])('%s is no moment', (text) => {
   expect(instantOf(text)).toBeUndefined();
 });

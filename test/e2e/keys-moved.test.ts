@@ -174,6 +174,8 @@ describe.concurrent('keys that several people open together', () => {
     expect(await refused(sealed, one, fileIn(home, 'mixed', mixed.join('\n')), three)).toMatch(
       /^share\.mixed: /u,
     );
+    const both = [two, three].map((path) => readFileSync(path, 'utf8')).join('\n');
+    expect(await refused(sealed, one, fileIn(home, 'both', both))).toMatch(/^share\.mixed: /u);
     expect(await refused(sealed, one, fileIn(home, 'none', 'nothing'), three)).toMatch(/^share\.none: /u);
     expect((await other.vault()).size).toBe(0);
   });

@@ -192,7 +192,10 @@ describe('the SQLite store', () => {
       code: 'journal.version',
       hints: ['use the version of lifeboat that wrote it, or a newer one'],
     });
-    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.version' });
+    await expect(readIn(home)).rejects.toMatchObject({
+      code: 'journal.version',
+      shortMessage: expect.stringContaining('lifeboat.db has journal format'),
+    });
   });
 
   test('a file that is not a database is called damaged and left alone', async () => {

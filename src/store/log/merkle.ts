@@ -229,12 +229,10 @@ export function nodeAt(
   place: number,
 ): Uint8Array | undefined {
   if (stored === undefined) return undefined;
-  const [bytes, from] = place === -1 ? [stored.hash, 0] : [stored.tree, place * HASH];
-  if (!(bytes instanceof Uint8Array) || bytes.length < from + HASH) return undefined;
-  return bytes.subarray(from, from + HASH);
+  const [bytes, from] = place === -1 ? [stored.hash, 0] : [stored.tree, place * HASH_BYTES];
+  if (!(bytes instanceof Uint8Array) || bytes.length < from + HASH_BYTES) return undefined;
+  return bytes.subarray(from, from + HASH_BYTES);
 }
-
-const HASH = 32;
 
 function missing(): never {
   throw new RangeError('the frontier of the tree does not fit its size');

@@ -114,6 +114,9 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
   set_config('idle_session_timeout', '0', false)`;
 
+/** Rows that get leaves at once; a large body counts as several, and an append stays together. */
+const MAX_AT_ONCE = 1_000;
+
 /*
  * Waits until the given rows have leaves, or until the caller must assign them: then it gets all that it
  * needs, and its session has the locks (RELEASE), whose idleness the server ends. Rows without a leaf are
@@ -121,9 +124,6 @@ export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unl
  * rows were read (floor), so any older row has its leaf. Rows of a dumped and loaded database do not fit that
  * order; then all are examined.
  */
-/** Rows that get leaves at once; a large body counts as several, and an append stays together. */
-const MAX_AT_ONCE = 1_000;
-
 const CLAIM = `
 create function lifeboat.claim(streams text[], seqs bigint[], must boolean) returns json language plpgsql
   -- Plans are made while the tables are empty, and kept: they must be those for large ones, where few rows are looked up.

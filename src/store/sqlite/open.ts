@@ -143,7 +143,7 @@ export async function openSqliteForReading(options: {
   const { home, projections } = options;
   const db = openExisting(home);
   const queries = answer(() => {
-    orClosed(db, () => assertVersion(db, home));
+    orClosed(db, () => assertVersion(db, join(home, DATABASE_FILE)));
     return prepareQueries(db);
   });
   const { followers: _, log, ...reader } = createReader(home, db, queries, projections);
