@@ -123,6 +123,12 @@ describe('files', () => {
     expect(sizes.filter((size) => size.lines > 500)).toEqual([]);
   });
 
+  it('limit times by timeLimit, since Node keeps signals of AbortSignal.timeout', () => {
+    const inBrowsers = 'src/serve/html/script.ts';
+    const users = FILES.filter(({ path, text }) => path !== inBrowsers && text.includes('AbortSignal.timeout('));
+    expect(users.map(({ path }) => path)).toEqual([]);
+  });
+
   it('have lines of at most 110 columns, but for a text that cannot be broken', () => {
     const code = projectFiles().filter((path) => /^(build|machines|src|test)\/.*\.(tsx?|mjs)$/.test(path));
     expect(code.length).toBeGreaterThan(FILES.length);

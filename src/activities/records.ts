@@ -6,6 +6,7 @@ import type {
   RotationRecord,
   Verification,
 } from '../../machines/parts/task-data.ts';
+import { timeLimit } from '../base/time-limit.ts';
 import { retirementOf } from '../store/projections/follow-ups.ts';
 import { nextLedger } from '../store/projections/ledgers.ts';
 import {
@@ -185,7 +186,7 @@ async function retirements(
 
 async function retentionOf({ service }: ActivityDeps, signal: AbortSignal): Promise<number | undefined> {
   try {
-    const patient = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const patient = AbortSignal.any([signal, timeLimit(PATIENCE_MS)]);
     const { value } = await service.backupsConfig(patient);
     return value.retention_time;
   } catch {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { timeLimit } from './time-limit.ts';
 
 /** `stdout` holds the first 64 KiB, `stderr` the first 4. */
 export interface Ended {
@@ -59,7 +60,7 @@ async function runChild(
   const full = new AbortController();
   const stdout = beginningOf(child.stdout, STDOUT_LIMIT, () => full.abort());
   const stderr = beginningOf(child.stderr, STDERR_LIMIT);
-  const late = AbortSignal.timeout(timeoutMs);
+  const late = timeLimit(timeoutMs);
   const stop = AbortSignal.any([signal, late, ...(endsWhenFull ? [full.signal] : [])]);
   const { exit, isStopped } = await ended(child, stop, leavesOthers);
   if (isStopped) signal.throwIfAborted();

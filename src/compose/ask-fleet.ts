@@ -3,6 +3,7 @@ import { failureOf, LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { TooSlow, within } from '../base/patience.ts';
 import { show } from '../base/text.ts';
+import { timeLimit } from '../base/time-limit.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
@@ -116,7 +117,7 @@ async function askInstance(ask: Asking, name: string): Promise<InstanceFacts> {
 
 async function askRight({ rightOf, limitMs, signal }: Asking, name: string): Promise<Part<PlatformRight>> {
   if (rightOf === undefined) return MISSING;
-  const over = AbortSignal.timeout(limitMs);
+  const over = timeLimit(limitMs);
   const either = signal === undefined ? over : AbortSignal.any([signal, over]);
   return partOf(() => within(limitMs, () => rightOf(name, either)), limitMs);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { namesIn } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
+import { timeLimit } from '../base/time-limit.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { storeNamed } from '../config/store-named.ts';
@@ -59,7 +60,7 @@ export async function assertKeysPresent(
   context.stderr.write(`${show(gone.shortMessage)}\n`);
   for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
   const prompt = `type "${WORDS}" to create a new key store; anything else leaves: `;
-  const typed = await typedLine(context, prompt, AbortSignal.timeout(PATIENCE_MS));
+  const typed = await typedLine(context, prompt, timeLimit(PATIENCE_MS));
   if (typed?.trim() === WORDS) return true;
   throw gone;
 }

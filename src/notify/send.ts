@@ -4,6 +4,7 @@ import { redact } from '../base/redact.ts';
 import { childEnvironment, runShell } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { timeLimit } from '../base/time-limit.ts';
 import type { NotifyConfig } from '../config/loaded.ts';
 import { isLoopback } from '../service/address.ts';
 import { errorCode } from '../service/failures.ts';
@@ -34,7 +35,7 @@ const LONGEST_READ = 64 * 1024;
  * and at once on abort.
  */
 export async function send(target: NotifyConfig, body: string, signal: AbortSignal): Promise<Sent> {
-  const limit = AbortSignal.timeout(LIMIT_MS);
+  const limit = timeLimit(LIMIT_MS);
   const stop = AbortSignal.any([signal, limit]);
   try {
     return 'command' in target ? await run(target, body, signal) : await post(target, body, stop);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
+import { timeLimit } from '../base/time-limit.ts';
 import { type CallOptions, jsonHeaders } from './call.ts';
 import { badAnswerError, transportError } from './failures.ts';
 import { authorise } from './interceptors.ts';
@@ -46,7 +47,7 @@ export async function askLab<T>(
   const { origin, host } = new URL(url);
   const token = await read();
   const ms = call.method === 'GET' ? LOOK_MS : CHANGE_MS;
-  const limit = AbortSignal.timeout(ms);
+  const limit = timeLimit(ms);
   const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   const { dispatcher, close } = networkFor(origin, undefined, LIMITS).openForReads();
   try {

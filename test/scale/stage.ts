@@ -68,6 +68,8 @@ export interface Stage {
    * step up that still asks then, so that no recovery is sent again. Resolves with the number of the latter.
    */
   answer(): Promise<number>;
+  /** Gives up the runs that the plan has gone on without. Resolves with their number. */
+  abandonLeft(): Promise<number>;
   /** How often the service carried out each call, by instance. */
   count(): Promise<Counts>;
   /** Kills what still runs, and removes the folder unless it is kept. */
@@ -285,6 +287,16 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         await command('plans', 'skip', 'last', `${group}/${instance}/${step}`, ...because);
       }
       return given;
+    },
+    async abandonLeft() {
+      const { stdout } = await command('plans', 'show', 'last', '--json');
+      const { lanes } = JSON.parse(stdout) as { readonly lanes: readonly Lane[] };
+      const left = lanes.flatMap((lane) => lane.left ?? []);
+      for (const { runId } of left) {
+        const { code, stderr } = await command('resume', runId, '--abandon', 'the trial gives it up');
+        if (code !== 0) throw new Error(stderr);
+      }
+      return left.length;
     },
     count,
     end(keep) {

@@ -159,7 +159,7 @@ async function trial(times: number, seed: number): Promise<Figures> {
   const cutting = cutAtRandom(network, { draw, times, over: over.signal });
   let given: number;
   try {
-    given = await untilAllClosed(stage);
+    given = await untilOver(stage);
   } finally {
     over.abort();
   }
@@ -211,7 +211,8 @@ function claimedIn(entries: readonly Told[], instances: number): readonly string
       readonly outcome?: string;
     };
     if (type === 'run.started' && plan?.step === 'recover') lanes.set(stream, `${plan.lane}-dr`);
-    if (type === 'run.closed' && outcome !== 'done') targets.delete(lanes.get(stream) ?? '');
+    if ((type === 'run.closed' && outcome !== 'done') || type === 'run.abandoned')
+      targets.delete(lanes.get(stream) ?? '');
   }
   return [...targets];
 }
@@ -273,16 +274,19 @@ async function cutAtRandom(
   return cuts;
 }
 
-/** Resolves with how many steps a person gave up. Rejects when a run is forgotten. */
-async function untilAllClosed(stage: Stage): Promise<number> {
+/**
+ * Resolves with how many steps a person gave up, once the plan is over; runs that it has gone on without are
+ * given up then. Rejects when a run is forgotten.
+ */
+async function untilOver(stage: Stage): Promise<number> {
   let given = 0;
   let answered = performance.now();
   let last = { closed: 0, at: performance.now() };
   for (;;) {
     await delay(1_000);
-    const { open, closed } = await stage.standing();
+    const { open, closed, isOver } = await stage.standing();
     if (closed !== last.closed) last = { closed, at: performance.now() };
-    if (closed === stage.children + 1) return given;
+    if (isOver) return given + (await stage.abandonLeft());
     const now = performance.now();
     if (now - last.at > FORGOTTEN) throw new Error(`${open} runs are forgotten, ${closed} are closed`);
     if (now - Math.max(last.at, answered) < STALLED) continue;

@@ -9,6 +9,7 @@ import { msOf } from '../../base/instant.ts';
 import { redactOutput } from '../../base/redact.ts';
 import { childEnvironment, runProgram, runShell, STDERR_LIMIT } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
+import { timeLimit } from '../../base/time-limit.ts';
 import { type ActivityContext, type ActivityOf, because, ok, readVerb, repeatableVerb } from '../activity.ts';
 import type { OutsideDeps } from '../deps.ts';
 import type { Measure } from '../reconcile.ts';
@@ -68,7 +69,7 @@ async function askHttp(
   { signal }: ActivityContext,
   timeoutMs: number,
 ): Promise<string> {
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const stop = AbortSignal.any([signal, timeLimit(timeoutMs)]);
   const answer = await fetch(address, { redirect: 'manual', signal: stop }).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw unasked(`${show(address, SHOWN)} does not answer: ${reasonOf(cause)}`, cause);
@@ -105,7 +106,7 @@ function askTcp(place: string, { signal }: ActivityContext, timeoutMs: number): 
   if (at < 1 || !Number.isInteger(port) || port < 1 || port > 65_535)
     return Promise.reject(unasked(`${show(place, SHOWN)} is not HOST:PORT`));
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
+    const socket = connect({ host, port, signal: AbortSignal.any([signal, timeLimit(timeoutMs)]) });
     socket.once('connect', () => {
       socket.destroy();
       resolve(`${show(place, SHOWN)} takes a connection`);

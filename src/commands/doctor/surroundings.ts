@@ -5,6 +5,7 @@ import { reconcile } from '../../activities/reconcile.ts';
 import { counted } from '../../base/format.ts';
 import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
+import { timeLimit } from '../../base/time-limit.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { lazyPlatform } from '../../compose/instances.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -30,7 +31,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
       const platform = await open();
       if ('none' in platform) return platform;
       const [first] = Object.values(config.instances);
-      const known = first && (await platform.find(first.url, AbortSignal.timeout(LOOK_MS)));
+      const known = first && (await platform.find(first.url, timeLimit(LOOK_MS)));
       return { said: platform.description, apps: known?.apps.length };
     });
     if ('check' in found) return { ...found.check, state: config.platform === 'cf' ? 'warn' : 'bad' };

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
+import { timeLimit } from '../../base/time-limit.ts';
 import type { AppState } from '../../lab/cloud-foundry/lab-app.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import {
@@ -122,7 +123,7 @@ export async function appsRunning(
   if (platform === undefined) return [];
   const ours = (apps: readonly AppState[]) => apps.filter((app) => app.bound.includes(instance));
   const allWork = (apps: readonly AppState[]) => ours(apps).every(({ state }) => state === 'ok');
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(MOMENT_MS)]);
+  const patience = AbortSignal.any([signal, timeLimit(MOMENT_MS)]);
   const apps = await platform.appsReach(allWork, patience).catch(() => platform.appStates());
   return ours(apps).map(({ name, state }) => ({ name, ok: state === 'ok' }));
 }

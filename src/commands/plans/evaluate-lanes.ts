@@ -3,6 +3,7 @@ import type { LaneFacts } from '../../../machines/parts/plan-events.ts';
 import { activitiesFor } from '../../activities/index.ts';
 import { errorFrom, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import { timeLimit } from '../../base/time-limit.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import type { RunInstances } from '../../compose/instances.ts';
 import { openForRun } from '../../compose/service-of.ts';
@@ -33,7 +34,7 @@ export async function evaluateLanes(
           const source = config.instances[lane.name];
           const deps = depsFor(instance, { ...workspace, platform });
           const { inspectTarget } = activitiesFor({ instance: deps });
-          const signal = AbortSignal.timeout(30_000);
+          const signal = timeLimit(30_000);
           const looking = {
             runId: '',
             instance: into,

@@ -1,4 +1,5 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { timeLimit } from '../../base/time-limit.ts';
 import type { Conductor } from '../../plans/conductor.ts';
 import type { PlanDecision } from '../../plans/decision-fit.ts';
 import {
@@ -97,7 +98,7 @@ const TAKEN_MS = 15_000;
 
 /** Resolves when the run of the plan has taken a wish; rejects with `plan.refused` or `plan.not-taken`. */
 export async function untilTaken(journal: JournalReader, runId: string, wish: number): Promise<void> {
-  const stop = AbortSignal.timeout(TAKEN_MS);
+  const stop = timeLimit(TAKEN_MS);
   // Neither that signal nor a follower of the journal keeps a process alive that only waits.
   const alive = setInterval(() => undefined, TAKEN_MS);
   const stream: StreamName = `run/${runId}`;
