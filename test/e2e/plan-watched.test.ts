@@ -34,7 +34,7 @@ describe.skipIf(!hasTerminal()).concurrent('a plan that another process conducts
     return { ...opened, driver, screen, release: () => writeFileSync(gate, '') };
   };
 
-  test('is shown as it goes on, on its own screen, to its end, and writes nothing', async (context) => {
+  test('is shown on its own screen from progress to end, and watching writes nothing', async (context) => {
     const { expect } = context;
     const { driver, screen, release, start, entries } = await conducted(context);
     await screen.asks(/you look on: driven by .*process \d+/u);

@@ -455,7 +455,7 @@ finally:
     expect([code, stderr]).toEqual([3, expect.stringContaining('there are 0, and > 0 are wanted')]);
   });
 
-  test('begins with a first plan, which never takes the place of one that is there', async (context) => {
+  test('begins with a generated first plan, which never overwrites an existing one', async (context) => {
     const { expect } = context;
     const { run, good, folder } = await openPlanBench((options) => bench(context, options), 1);
     await good('plans', 'init', 'first');
@@ -469,7 +469,7 @@ finally:
     expect(await good('plans', 'init', 'first', '--print')).toBe(text);
   });
 
-  test('changes nothing in a rehearsal that is not scratch', async (context) => {
+  test('changes nothing in a rehearsal whose target is not a scratch instance', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 1);
     plan('west', RECOVER);

@@ -122,7 +122,7 @@ describe.concurrent('a service that refuses', () => {
     expect(doctor.code).toBe(1);
   });
 
-  test('a backup that is cut short is not taken for one', async (context) => {
+  test('a truncated backup is not accepted as a backup', async (context) => {
     const { expect } = context;
     const { server, rotate, entries } = await bench(context, {
       trouble: ({ path, number }) =>

@@ -48,7 +48,7 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     expect(changes(opened.server)).toMatchObject({ patches: 1 });
   });
 
-  test('keeps others away from its instance also under a new name', async (context) => {
+  test('still keeps others away from its instance under a new name', async (context) => {
     const { expect } = context;
     const opened = await begun(context);
     edit(opened, (yaml) => yaml.replace('  orders:', '  shop:'));
