@@ -54,7 +54,7 @@ test('the window is named when the name changes, and when another program has na
   expect(bytes).toHaveLength(2);
 });
 
-test.each([titled, notified])('a text ends no sequence and begins none', (sequence) => {
+test.each([titled, notified])('a text neither ends nor begins a sequence', (sequence) => {
   const bytes = sequence('a\u0007\u001b]52;c;AAAA\u0007\u009c\nb');
   expect(bytes.slice(4, -1)).not.toMatch(/\p{Cc}/u);
 });
