@@ -106,7 +106,7 @@ test.each([
   ['sent once', [armed(10, 'restoreBackup')]],
   ['to be sent again', [armed(10, 'restoreBackup'), moved(60, 'confirming')]],
 ])(
-  'a run that was stopped within the limit after a restore (%s) was given up, which is no missed limit',
+  'a run stopped within the limit after a restore (%s) counts as given up, not as a missed limit',
   (_how, lines) => {
     const measures = measure(journalOf(started({ objectives }), lines, closed(90, { proven: false })), {
       sliceOf,
@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test('what was written behind the end of a run changes nothing of its measure', () => {
+test('what was written after the end of a run does not change its measures', () => {
   const more = journalOf(
     started({ objectives }),
     recoveryLines,
