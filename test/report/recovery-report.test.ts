@@ -85,7 +85,7 @@ test('the record of a run with open follow-ups says so, and by how much they are
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');
 });
 
-test('an open run is a state and not a deviation, and deviations of its steps are announced for later', () => {
+test('an open run is a state and not a deviation, and what its steps left out is listed when it closes', () => {
   const resumed = { at: 5, entry: runEntry('01R', 'run.resumed', { pid: 7 }) };
   const entries = journalOf(started(), resumed);
   const { outcome, deviations } = buildReport(entries, { generatedAt });
