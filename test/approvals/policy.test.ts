@@ -72,7 +72,7 @@ test.each<[string, ApprovalPolicy, ApprovalPolicy]>([
   expect(weakenings(begun, now)).toEqual([]);
 });
 
-test('a level asks for a second person by what a change risks', () => {
+test('a level asks for a second person according to the risk of a change', () => {
   const asks = (['none', 'overwrites', 'destructive', undefined] as const).map((level) => [
     asksFor(level, 'overwrites'),
     asksFor(level, 'destructive'),

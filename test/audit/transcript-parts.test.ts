@@ -28,7 +28,7 @@ test.each([
   expect(found(HANDED_ON, isShared, text)).toEqual(expected);
 });
 
-test('a run that came back to where it began is covered up to its last part', () => {
+test('a run that returned to its first machine is covered up to its last part', () => {
   const both = `${ADA}{"no":2}\n`;
   const entries = [
     ...HANDED_ON.slice(0, 3),
@@ -55,7 +55,7 @@ test.each([
   expect(found(entries, true, text)).toEqual(expected);
 });
 
-test('a run of a shared store with only one driver is not excused', () => {
+test('a run of a shared store with only one driver gets no exemption', () => {
   expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
 });
 

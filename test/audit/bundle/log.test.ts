@@ -73,7 +73,7 @@ function renamed(files: Map<string, Buffer>, from: string, to: string): void {
 }
 
 describe('the bundle of many runs of a log', () => {
-  test('has each run in a folder and what they share once, and every verifier accepts it', async () => {
+  test('has a folder for each run and shared parts once, and every verifier accepts it', async () => {
     const files = await bundle();
     const streams = verifyBundle(files, {}).streams.map(({ stream, entries }) => [stream, entries]);
     expect(new Map(streams as [string, number][])).toEqual(
@@ -113,7 +113,7 @@ describe('the bundle of many runs of a log', () => {
     expect(await verdictsOn(await bundle(change))).toEqual([1]);
   });
 
-  test('is refused by every verifier where the requests are not those of the run, or a file was changed', async () => {
+  test('is refused by every verifier where the requests are those of another run, or a file was changed', async () => {
     const cut = (files: Map<string, Buffer>) => void files.set(requests, Buffer.from('{}\n'));
     expect(await verdictsOn(await bundle(cut))).toEqual([1]);
     const files = new Map(await bundle());
