@@ -44,7 +44,7 @@ describe('a waiver in the config', () => {
   });
 });
 
-test('a target in the config is another instance of it', () => {
+test('a target in the config is another instance of the config', () => {
   expect(problemOf(INSTANCES)).toBeUndefined();
   expect(problemOf(INSTANCES.replace('target: orders-dr', 'target: spare'))).toContain('no instance has');
   expect(problemOf(INSTANCES.replace('target: orders-dr', 'target: orders'))).toContain('its own target');

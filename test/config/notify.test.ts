@@ -7,7 +7,7 @@ const config = (notify: unknown) =>
 const url = 'https://hooks.example.com/lifeboat';
 
 describe('a target to notify', () => {
-  test('finds its files from the folder of the config, and no command sees its variables', () => {
+  test('has its files relative to the folder of the config, and its variables are hidden from commands', () => {
     const headers = { Authorization: { env: 'HOOK_TOKEN' }, 'X-Key': { file: 'key' } };
     const { notify, ...rest } = config([
       { name: 'hook', url: { env: 'HOOK_URL' }, headers, ca: 'ca.pem' },

@@ -51,7 +51,7 @@ describe('a target wants a notice', () => {
     expect(wantedBy(notice, [wanting], known)).toHaveLength(isWanted ? 1 : 0);
   });
 
-  test('after a pause that grows, and at last not by itself', () => {
+  test('after a growing pause, and finally no longer by itself', () => {
     const pauses = Array.from({ length: MAX_TRIES }, (_, at) => {
       const [wanted] = wantedBy(ENDED, [target('a')], posted({ a: ['failed', at + 1] }));
       return ((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000;
@@ -64,7 +64,7 @@ test.each([
   [30, 30],
   [1, 2],
   [7 * 24 * 3600, 24 * 3600],
-])('a receiver that asks to be left alone for %s s is tried again after %s s', (retryAfter, seconds) => {
+])('a receiver that asks for a pause of %s s is tried again after %s s', (retryAfter, seconds) => {
   const known = { ...posted({}), tries: { a: { count: 1, at: AT, outcome: 'failed' as const, retryAfter } } };
   const [wanted] = wantedBy(ENDED, [target('a')], known);
   expect(((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000).toBe(seconds);
@@ -75,7 +75,7 @@ test.each([
   [503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }, expect.closeTo(90, -1)],
   [503, { 'retry-after': 'soon' }, undefined],
   [200, { 'retry-after': '40' }, undefined],
-])('a webhook that answers %s with %o is left alone as it says', async (status, headers, seconds) => {
+])('a webhook that answers %s with %o gets the pause that it asks for', async (status, headers, seconds) => {
   const server = await startFaultServer((_, socket) => socket.write(answer(status, 'later', headers)));
   onTestFinished(server.close);
   const hook = { name: 'hook', url: `${server.origin}/hook`, headers: {}, hideEnv: [] };
@@ -99,7 +99,7 @@ describe('an attempt closes a notice', () => {
   });
 });
 
-test('while another process has the outbox, nothing is sent', async () => {
+test('nothing is sent while another process holds the outbox', async () => {
   const held = async () => {
     throw new LifeboatError('journal.held', 'held');
   };
