@@ -254,7 +254,7 @@ describe('every verb that is sent once', () => {
   );
 
   test.for(ALL)(
-    'is not sent again if the service has done what it was said to refuse: $what',
+    'is not sent again if the service has done what it refused in its answer: $what',
     async (one) => {
       for (const answer of ['busy', 'refused', 'unauthorised'] as const) {
         const { run, sends } = begin(one, { done: true, answer });

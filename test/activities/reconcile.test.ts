@@ -50,7 +50,7 @@ describe('the reconciliation command', () => {
     });
   });
 
-  test('is run by the shell, and is told the instance and the time', async () => {
+  test('is run by the shell, and gets the instance and the time', async () => {
     const said = await run('echo "$LIFEBOAT_INSTANCE $LIFEBOAT_WHEN $((6 * 7))"');
     expect(said).toMatchObject({ configured: true, output: 'orders before 42', count: 42 });
     expect(said).not.toHaveProperty('failure');

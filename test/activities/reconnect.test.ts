@@ -63,7 +63,7 @@ async function proven(deps: ActivityDeps) {
 }
 
 describe("a team's own command", () => {
-  test('is listed for its application, and that there is no platform', async () => {
+  test('is listed for its application, with a note that there is no platform', async () => {
     expect(await bound(depsOf(['./go.sh', 'a b'], ['./prove.sh']))).toMatchObject({
       way: 'hand',
       platform: 'none',
@@ -71,7 +71,7 @@ describe("a team's own command", () => {
     });
   });
 
-  test('gets its arguments unchanged, and is told the application and instance', async () => {
+  test('gets its arguments unchanged, and also the application and instance', async () => {
     const path = program('echo "$1|$LIFEBOAT_APP|$LIFEBOAT_INSTANCE|$LIFEBOAT_RUN"');
     expect(await ran(depsOf([path, '$(id); echo x']))).toMatchObject({
       ok: true,

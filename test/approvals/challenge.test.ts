@@ -30,7 +30,7 @@ const CHALLENGE: Challenge = {
 };
 
 describe('a challenge', () => {
-  test('is text that a person can read, and reads back as it was', () => {
+  test('is text that a person can read, and is read back unchanged', () => {
     const text = challengeText(CHALLENGE);
     expect(text).toMatch(/^[\x20-\x7e\n]+\n$/);
     expect(text).toContain('\norder: restore backup 3 into orders\n');

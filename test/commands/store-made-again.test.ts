@@ -133,7 +133,7 @@ test.for(['put back to yesterday', 'made anew'])(
   },
 );
 
-test('a folder with the checkpoints of another log stops a team also when its own are there', async () => {
+test('a folder with the checkpoints of another log stops a team even when its own are there', async () => {
   const [one, other] = [await madeStore(), await madeStore()];
   const ada = person();
   await ada.work(one.address, one);

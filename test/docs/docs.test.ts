@@ -35,7 +35,7 @@ describe('prose', () => {
     const prose = proseOfStates(machine, own, shared);
     const states = leavesOf(machine).filter((state) => isSeen(machine, state));
 
-    it('tells the responder something in every state', () => {
+    it('has a text for the responder in every state', () => {
       expect(states.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 20)).toEqual([]);
     });
 

@@ -107,7 +107,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
   });
 
   describe.skipIf(!hasTerminal())('in a terminal', () => {
-    test('Ctrl-C at a question in lines leaves it resumable, the terminal as it was', async (context) => {
+    test('Ctrl-C at a question in lines leaves it resumable, and the terminal as it was', async (context) => {
       const { expect } = context;
       const opened = await bench(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');

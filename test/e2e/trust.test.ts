@@ -85,7 +85,7 @@ describe.skipIf(!isRoot)('files that other users could have written', { concurre
     expect(hasRun()).toBe(false);
   });
 
-  test('a config of one’s own in a folder like /tmp is used', async (context) => {
+  test('your own config in a folder like /tmp is used', async (context) => {
     const { expect } = context;
     const { yard, run, hasRun } = checkout(await bench(context));
     chmodSync(yard, 0o1777);

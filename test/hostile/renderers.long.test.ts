@@ -31,7 +31,7 @@ describe('a hostile text has no effect, and is shown,', () => {
     },
   );
 
-  test('in JSON, which is printable ASCII and reads back as what was said', () => {
+  test('in JSON, which is printable ASCII and reads back as the original text', () => {
     for (const text of TEXTS) {
       const lines = jsonOf(text).split('\n');
       expect(lines.join('').search(/[^\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);
@@ -39,7 +39,7 @@ describe('a hostile text has no effect, and is shown,', () => {
     }
   });
 
-  test('in YAML, which is printable ASCII and reads back as what was said', () => {
+  test('in YAML, which is printable ASCII and reads back as the original text', () => {
     for (const text of TEXTS) {
       const yaml = yamlOf(text);
       expect(yaml.search(/[^\n\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);

@@ -78,7 +78,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('cleans up behind a verb once its result is on record, and not where that could not be written', async () => {
+  test('cleans up after a verb once its result is on record, and not where the result could not be written', async () => {
     const seen: Json[] = [];
     const world = await makeWorld(
       obedient({

@@ -62,7 +62,7 @@ describe.each([
     expect(text.indexOf('where the proof is')).toBeGreaterThan(text.indexOf('still to be done'));
   });
 
-  it('has a bar for each clock, in signs that the locale knows', () => {
+  it('has a bar for each clock, in characters that the locale supports', () => {
     const bars = screen(ENDED, columns, rows, look).filter((row) => /R[TP]O {6}/u.test(row));
     const { full, empty } = look.glyphs;
     expect(bars).toHaveLength(2);

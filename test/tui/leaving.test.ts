@@ -167,7 +167,7 @@ test('Escape and a key that arrive together lead back, and the key is then press
   host.stop();
 });
 
-test('a letter with Alt in a filter is no command of the list', async () => {
+test('a letter with Alt in a filter is not a command of the list', async () => {
   const host = openApp(async () => []);
   host.open({ name: 'board' });
   await expect.poll(() => host.top()?.title()).toBe('all instances');

@@ -116,7 +116,7 @@ test('an unknown instance and an unknown scenario are refused in words', async (
   });
 });
 
-test('an instance is deleted, and can neither be lost nor come back then', async () => {
+test('an instance is deleted, and can then neither be lost nor come back', async () => {
   expect(await changeLab(config, { do: 'delete', instance: 'orders-dr' })).toMatch(/^orders-dr is deleted/u);
   expect(await stateOf('orders-dr')).toBe('deleted');
   for (const what of ['lose', 'bring-back'] as const)

@@ -160,7 +160,7 @@ test('a follower misses nothing when its connections break', async () => {
   expect(heard).toEqual(heard.map((_, index) => index));
 });
 
-describe('a store that was rolled back behind what this process saw', () => {
+describe('a store that was rolled back to before what this process saw', () => {
   /** A promoted standby that lagged behind: the database before the last entries. */
   async function rolledBack() {
     const one = await scene();

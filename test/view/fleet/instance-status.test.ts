@@ -455,7 +455,7 @@ describe('an instance', () => {
     expect(found.opener).toMatchObject({ id: 9, how: 'fits' });
   });
 
-  test('a target that answers and that no run has touched has nothing to recover; any other is judged', () => {
+  test('a target that answers and that no run has touched has nothing to recover; any other is evaluated', () => {
     const target = { role: 'target', held: { state: 'unasked' } } as const;
     expect(codesOf({ ...target, record: known(record({}, [])) }).recoverable).toBe('empty');
     expect(codesOf({ ...target, record: known(record({}, [])), backups: failed }).recoverable).toBe(
