@@ -11,7 +11,7 @@ const saysOf = (...lines: readonly string[]) =>
 test.each([
   ['a person with a key for approvals alone', `ada@example.com ${OURS} ${KEY}`],
   [
-    'several names, and a comment behind the key',
+    'several names, and a comment after the key',
     `"ada@example.com,ada" ${OURS},valid-before="20270101" ${KEY} Ada's laptop`,
   ],
   [

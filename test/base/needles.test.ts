@@ -17,10 +17,10 @@ test('finds what a search for each substring finds, and nothing else', () => {
 });
 
 test.each([
-  ['at the begin', 'abcdefghij and more'],
+  ['at the beginning', 'abcdefghij and more'],
   ['at the end', 'and more abcdefghij'],
-  ['as the whole', 'abcdefghij'],
-  ['after a begin of it', 'abcdefghi abcdefghabcdefghij'],
+  ['as the whole text', 'abcdefghij'],
+  ['after a part of its beginning', 'abcdefghi abcdefghabcdefghij'],
 ])('finds one %s', (_, text) => {
   const needles = new Needles();
   needles.add('abcdefghij');

@@ -49,7 +49,7 @@ describe('the lab of a config', () => {
     ['no token', { url: 'http://127.0.0.1:1' }],
     ['a token of the key store', { url: 'http://127.0.0.1:1', token: { keychain: true } }],
     ['a token itself', { url: 'http://127.0.0.1:1', token: 'abc' }],
-    ['a key of nobody', { url: 'http://127.0.0.1:1', token, faults: [] }],
+    ['an unknown key', { url: 'http://127.0.0.1:1', token, faults: [] }],
   ])('is refused with %s', (_, lab) => {
     expect(() => config(lab)).toThrow(expect.objectContaining({ code: 'config.invalid' }));
   });

@@ -21,7 +21,7 @@ function refusalOf(text: string): LifeboatError {
 describe('a config that is wrong is refused with the place and the text of each problem', () => {
   test.for([
     ['a misspelt key', 'instnces: {}', ['1:1: instances: ', `1:1: instnces: ${SIMILAR} instances`]],
-    ['a key of nobody', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
+    ['an unknown key', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
     [
       'a key inside an instance',
       'instances:\n  orders:\n    url: https://h/service-instances/x\n    revsion: 62',
@@ -49,7 +49,7 @@ describe('a config that is wrong is refused with the place and the text of each 
     ],
     ['a key without a value', 'instances:\n  orders:', ['2:3: instances.orders: a map of keys belongs here']],
     [
-      'a word that is none of some',
+      'a word that is not in its list',
       'instances: {}\ndrills: { every: 0d }',
       ['2:18: drills.every: an interval'],
     ],
@@ -82,12 +82,12 @@ describe('a config that is wrong is refused with the place and the text of each 
       ['2:17: report.name: this is too long: at most 80 characters fit'],
     ],
     [
-      'a target whose name cannot be one',
+      'a target with an invalid name',
       'instances: {}\nnotify:\n  - { name: a b, command: x }',
       ['3:13: notify.0.name: the name of a target has letters'],
     ],
     [
-      'a name that cannot be one',
+      'an invalid name',
       'instances:\n  "a b": { url: https://h/service-instances/x }',
       ['2:3: instances.a b: an instance name has letters'],
     ],
@@ -97,7 +97,7 @@ describe('a config that is wrong is refused with the place and the text of each 
       ['1:17: report.a: there is no such key'],
     ],
     [
-      'an address that is none of an instance',
+      'an address that is not that of an instance',
       `instances:
   a: { url: htps://h/service-instances/1 }
   b: { url: nonsense }

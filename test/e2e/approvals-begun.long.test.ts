@@ -54,12 +54,12 @@ describe.concurrent('the approval rules with which a run began', () => {
   test.for([
     ['the approvals are taken out', without, 'the config names no approvers'],
     [
-      'less asks for one',
+      'fewer changes need an approval',
       (yaml: string) => yaml.replace('./approvers', './approvers, required: overwrites'),
       'now: what overwrites data of orders needs a second person',
     ],
     [
-      'the instance asks nobody',
+      'the instance needs no approval',
       (yaml: string) => yaml.replace('  orders:\n', '  orders:\n    approval: none\n'),
       'now: no change of orders needs a second person',
     ],

@@ -15,7 +15,7 @@ describe.concurrent('a foreign platform by the login of the cf tool', { timeout:
 
   test.for<{ name: string; options: PlatformBenchOptions }>([
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: 600_000 } } },
-    { name: 'whose service does not tell parameters', options: { retrievable: false } },
+    { name: 'whose service does not report parameters', options: { retrievable: false } },
   ])('$name: each application is rebound once', async ({ options }, { onTestFinished }) => {
     const strange = await bench({ onTestFinished }, options);
     const { installCf, restore, folder, land, app } = strange;

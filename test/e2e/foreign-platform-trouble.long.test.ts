@@ -21,7 +21,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
   const bench = usePlatformBenches();
 
   test.for<{ name: string; options: PlatformBenchOptions; more?: readonly string[] }>([
-    { name: 'whose service does not tell parameters', options: { retrievable: false } },
+    { name: 'whose service does not report parameters', options: { retrievable: false } },
     { name: 'whose clock is ten minutes ahead', options: { aheadMs: AHEAD } },
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: AHEAD } } },
     { name: 'that shows no audit events', options: { auditForbidden: true } },

@@ -48,7 +48,7 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     ['a read', '62', 'backups', 'list'],
     ['a call that changes something', '62', 'backups', 'create'],
     ['the old interface', 'v0', 'backups', 'list'],
-    ['what asks for the revision', 'auto', 'backups', 'list'],
+    ['a request for the revision', 'auto', 'backups', 'list'],
   ])(
     '%s sends no byte to a server that no authority vouches for',
     async ([, revision = '', ...args], context) => {

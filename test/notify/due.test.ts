@@ -33,20 +33,26 @@ describe('a target wants a notice', () => {
     ['of any event, where it names none', ENDED, target('a'), undefined, true],
     ['of the events that it names', ENDED, target('a', 10, ['rto', 'ended']), undefined, true],
     ['of no other', ENDED, target('a', 10, ['question']), undefined, false],
-    ['not of what was there before it', ENDED, target('a', 50), undefined, false],
+    ['not of what happened before it was configured', ENDED, target('a', 50), undefined, false],
     [
-      'that a drill is due, since when ever',
+      'that a drill is due, however long it has been due',
       { id: 'drill-due/first', event: 'drill-due', index: undefined, since: EARLIER, stands: true },
       target('a', 99),
       undefined,
       true,
     ],
-    ['that a drill failed after it was there', FAILED, target('a', 99, undefined, EARLIER), undefined, true],
-    ['not that one failed before', FAILED, target('a', 99), undefined, false],
-    ['that one has just failed', { ...FAILED, stands: true }, target('a', 99), undefined, true],
-    ['what it was tried with', FAILED, target('a', 99), posted({ a: ['failed', 1] }), true],
-    ['until it has it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
-    ['whoever else has it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
+    [
+      'that a drill failed after it was configured',
+      FAILED,
+      target('a', 99, undefined, EARLIER),
+      undefined,
+      true,
+    ],
+    ['not that a drill failed before that', FAILED, target('a', 99), undefined, false],
+    ['that a drill has just failed', { ...FAILED, stands: true }, target('a', 99), undefined, true],
+    ['that it was already tried with', FAILED, target('a', 99), posted({ a: ['failed', 1] }), true],
+    ['only until it has received it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
+    ['even if another target has received it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
   ])('%s', (_, notice, wanting, known, isWanted) => {
     expect(wantedBy(notice, [wanting], known)).toHaveLength(isWanted ? 1 : 0);
   });
@@ -88,11 +94,16 @@ describe('an attempt closes a notice', () => {
   test.each<
     [string, Record<string, readonly [Tries['outcome'], number]>, Tries['outcome'], Posted['closes']]
   >([
-    ['when nobody else wants it', { b: ['delivered', 1] }, 'delivered', 'delivered'],
+    ['when no other target wants it', { b: ['delivered', 1] }, 'delivered', 'delivered'],
     ['not while another one wants it', { b: ['failed', 1] }, 'delivered', undefined],
     ['not while it may be tried again', { b: ['delivered', 1] }, 'failed', undefined],
-    ['given up, when it was the last', { a: ['failed', most], b: ['delivered', 1] }, 'failed', 'given-up'],
-    ['given up, when the others were', { b: ['failed', MAX_TRIES] }, 'delivered', 'given-up'],
+    [
+      'as given up, when this was the last attempt',
+      { a: ['failed', most], b: ['delivered', 1] },
+      'failed',
+      'given-up',
+    ],
+    ['as given up, when those of the others were', { b: ['failed', MAX_TRIES] }, 'delivered', 'given-up'],
   ])('%s', (_, tries, outcome, closes) => {
     const wanted = wantedBy(ENDED, [target('a'), target('b')], posted(tries));
     expect(closesWith(wanted, { target: 'a', outcome })).toBe(closes);

@@ -82,7 +82,7 @@ describe('a plan file', () => {
       'groups.0.steps.0.onFailure: say with `because` why the plan may continue without this step',
     ],
     [
-      'a group after one that is not there',
+      'a group after one that does not exist',
       changed('    for:', '    after: [§dta]\n    for:'),
       'groups.0.after.0: there is no group dta',
     ],
@@ -127,17 +127,17 @@ describe('a plan file', () => {
       'groups.0.steps.0.notify.to: lifeboat.yaml notifies no opps; the most similar: ops',
     ],
     [
-      'a stop rule in words that nobody can count',
+      'a stop rule with an unknown count',
       changed('    steps:', '    stopWhen: { §maxErrors: 2 }\n    steps:'),
       'groups.0.stopWhen.maxErrors: there is no such key',
     ],
     [
-      'an address with a password, without telling it',
+      'an address with a password, which is not repeated,',
       changed('tcp: "127.0.0.1:5432"', 'http: §"https://me:secret@example.com/"'),
       'healthy.0.http: an address has no user or password: both would be on record',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       changed('tcp: "127.0.0.1:5432"', 'http: §ftp.example.com'),
       'healthy.0.http: this is no address of the form https://HOST/PATH',
     ],

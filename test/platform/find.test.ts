@@ -76,8 +76,8 @@ describe('finding', () => {
   });
 
   test.for([
-    ['refuses to tell', problem(422, 'no')],
-    ['tells in words that cannot be read', { answer: { status: 200, json: { resources: 'levitating' } } }],
+    ['refuses to give', problem(422, 'no')],
+    ['gives in an unreadable form', { answer: { status: 200, json: { resources: 'levitating' } } }],
   ] as const)('works without the names of spaces and organizations that the platform %s', async ([, how]) => {
     const { platform, app, faults } = await scene();
     faults.push({ call: /\/spaces$/u, how }, { call: /organizations/u, how });

@@ -63,7 +63,7 @@ test.each([
   ['a PNG that was changed', DAMAGED, 'it is a PNG that is damaged at byte 33'],
   ['a PNG without a picture', png(header(1, 1), END), 'it is a PNG without a picture'],
   ['a PNG without a header', png(PICTURE, END), 'it is a PNG without a header'],
-  ['a PNG with more behind it', Buffer.concat([WHOLE, SVG]), 'or with more behind it'],
+  ['a PNG with extra bytes after its end', Buffer.concat([WHOLE, SVG]), 'or with more behind it'],
   ['a large file', Buffer.alloc(LARGEST_LOGO + 1), 'it is larger than 256 KiB'],
 ])('%s is not accepted as a logo', (_what, bytes, why) => {
   expect(() => logoOf(bytes)).toThrow(why);

@@ -111,7 +111,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     { how: 'the process was stopped and continued', signals: ['SIGSTOP', 'SIGCONT'] },
     // A process that could not be continued is not stopped: the kernel sees to that.
     { how: 'it was to be stopped where no shell could continue it', signals: ['SIGTSTP'] },
-  ] as const)('is taken and redrawn after $how', async ({ signals }) => {
+  ] as const)('is taken again and redrawn after $how', async ({ signals }) => {
     const session = start('choice');
     await session.until('Enter choose');
     const taken = () => session.bytes().split('\u001b[?1049h').length;

@@ -118,13 +118,13 @@ describe('failed attempts in a row', () => {
     ['one', [down], 'the last try got 502'],
     ['several with the same answer', [down, retry, down, retry, down], 'the last 3 tries got 502'],
     [
-      'several with several answers',
+      'several with different answers',
       [failed({ status: 503 }), retry, failed({ transport: 'ECONNREFUSED' })],
       'the last 2 tries got no answer and got 503',
     ],
     ['none from before it worked', [down, retry, done, down], 'the last try got 502'],
     ['none of another call', [failed({ status: 503 }, 'list'), retry, down], 'the last try got 502'],
-    ['one that says nothing of its answer', [failed({})], 'the last try failed'],
+    ['one without any answer on record', [failed({})], 'the last try failed'],
     ['no try at all', [retry], undefined],
   ] as const)('are counted: %s', (_, entries, words) => {
     const all = entries.map(([type, body]) => [type, { ...body, to: 'preflight.failed' }] as const);

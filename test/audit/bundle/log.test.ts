@@ -100,7 +100,7 @@ describe('the bundle of many runs of a log', () => {
       (files) => renamed(files, journalOf(RUN), `children/${RUN}/journal.jsonl`),
     ],
     [
-      'wishes under the name of another run',
+      'requests under the name of another run',
       (files) => renamed(files, `runs/${RUN}/wishes.jsonl`, `runs/${OTHER}/wishes.jsonl`),
     ],
     [
@@ -108,7 +108,7 @@ describe('the bundle of many runs of a log', () => {
       (files) => renamed(files, 'ledger/orders.jsonl', journalOf('orders')),
     ],
     ['no text of an approval', (files) => void files.delete('approvals/00112233445566ff.txt')],
-    ['nothing that the log says of itself', (files) => void files.delete('log.jsonl')],
+    ['no entries of the log about itself', (files) => void files.delete('log.jsonl')],
   ])('is refused by every verifier where it has %s', async (_, change) => {
     expect(await verdictsOn(await bundle(change))).toEqual([1]);
   });

@@ -56,7 +56,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       nothing,
     ],
     [
-      'a restore of before is all that is done',
+      'only an earlier restore is done',
       [
         armed(5, 'restoreBackup', 'i0'),
         ...performed([5, 10], 'waitForRestore', { id: 3, status: 'done' }, 'restoreBroken'),
@@ -66,7 +66,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       nothing,
     ],
     [
-      'nobody saw the instance come back',
+      'the instance was not seen to come back',
       [
         armed(20, 'restoreBackup'),
         ...performed(
@@ -79,7 +79,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       'the instance is not shown to be available',
     ],
     [
-      'the restart is only said to have begun',
+      'the restart is only reported as begun',
       [armed(20, 'restart'), ...ready],
       'the service does not show that anything was done in this run',
     ],

@@ -54,7 +54,7 @@ describe('the amount of lost data', () => {
 
   test.each([
     ['whose end lay in the future of its service', { restoredFrom: at(-398), aheadSeconds: 18_000 }],
-    ['from what was made after the call for it', { restoredFrom: at(18_000 - 398) }],
+    ['from data that was written after its call', { restoredFrom: at(18_000 - 398) }],
   ])('is not measured by a restore %s, and meets no objective', (_what, facts) => {
     const done = { id: 4, status: 'done', finishedAt: at(18_020), ...facts };
     const entries = journalOf(

@@ -86,23 +86,23 @@ describe('the screen of a lab', () => {
   });
 
   test.each<[what: string, keys: readonly string[], change: LabChange]>([
-    ['takes the instance of the cursor away', ['l'], { do: 'lose', instance: 'orders' }],
+    ['takes the instance under the cursor away', ['l'], { do: 'lose', instance: 'orders' }],
     ['brings a lost one back', ['down', 'b'], { do: 'bring-back', instance: 'orders-dr' }],
     ['ends all faults', ['x'], { do: 'stop-faults' }],
     ['expires the tokens', ['t'], { do: 'expire-tokens' }],
     ['plays a scenario of the list', ['p', 'down', 'enter'], { do: 'play', scenario: 'storm' }],
     [
-      'plays one that was filtered for',
+      'plays a scenario that was found by the filter',
       ['p', '/', ...'storm', 'enter', 'enter'],
       { do: 'play', scenario: 'storm' },
     ],
     [
-      'moves the clock by what was typed',
+      'moves the clock by the typed duration',
       ['a', '3', '0', 'x', 'backspace', 'd', 'enter'],
       { do: 'advance', by: '30d' },
     ],
     [
-      'deletes what was moved to and answered for',
+      'deletes an instance after the second answer was chosen',
       ['D', 'down', 'enter'],
       { do: 'delete', instance: 'orders' },
     ],
@@ -119,14 +119,14 @@ describe('the screen of a lab', () => {
   test.each<[what: string, keys: readonly string[]]>([
     ['keeps an instance by the first answer', ['D', 'enter']],
     ['keeps an instance by Escape', ['D', 'down', 'escape']],
-    ['keeps an instance that was moved away from again', ['D', 'down', 'up', 'enter']],
-    ['plays nothing where the list was left', ['p', 'escape']],
-    ['plays nothing where nothing fits', ['p', '/', 'z', 'z', 'enter', 'enter']],
-    ['moves no clock by nothing', ['a', 'enter']],
-    ['moves no clock where the field was left', ['a', '9', 'd', 'escape']],
-    ['brings nothing back that is not lost', ['b']],
-    ['loses nothing that is lost', ['down', 'l']],
-    ['loses nothing that is deleted', ['G', 'l', 'b', 'D']],
+    ['keeps an instance when the cursor goes back to the first answer', ['D', 'down', 'up', 'enter']],
+    ['plays nothing when the list was left', ['p', 'escape']],
+    ['plays nothing where no scenario matches', ['p', '/', 'z', 'z', 'enter', 'enter']],
+    ['does not move the clock with an empty field', ['a', 'enter']],
+    ['does not move the clock when the field was left', ['a', '9', 'd', 'escape']],
+    ['does not bring back an instance that is not lost', ['b']],
+    ['does not lose an instance twice', ['down', 'l']],
+    ['does not lose an instance that is deleted', ['G', 'l', 'b', 'D']],
   ])('%s', (_, keys) => {
     const { press: type, effects } = sitDown();
     type(...keys);

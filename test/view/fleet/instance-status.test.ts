@@ -201,7 +201,7 @@ describe('an instance', () => {
       'inPlace',
       ['unknown', 'call.in-doubt'],
     ],
-  ])('gets this verdict: %s', ([, given, where, answer]) => {
+  ])('%s gets its verdict', ([, given, where, answer]) => {
     expect(codesOf(given)[where]).toEqual(answer);
   });
 
