@@ -134,7 +134,7 @@ const ROWS: readonly Row[] = [
 
 describe.concurrent('an approval that a plan asks for', () => {
   test.for(ROWS.flatMap((row) => row.kinds.map((kind) => [row.answer, kind, row] as const)))(
-    '%s: a %s reaches the state of the table',
+    '%s: a %s reaches the state that the table gives',
     async ([, kind, { give, to = WAITS, wrote }], context) => {
       const { expect } = context;
       const at = await somePlan(context, kind);

@@ -103,7 +103,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
   });
 });
 
-describe.concurrent('destroying a key', () => {
+describe.concurrent('the destruction of a key', () => {
   const bench = useQuickBenches();
 
   /** A home whose key was rotated, so that the old one is not in force. */

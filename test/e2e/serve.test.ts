@@ -123,7 +123,7 @@ describe.concurrent('lifeboat serve', () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('there is no page /nobody')]);
   });
 
-  test('does not start on an address that other machines can reach unless a proxy identifies the people', async (context) => {
+  test('does not start on an address that other machines can reach without a proxy that identifies people', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);
     for (const where of ['0.0.0.0:0', '[::]:0', '10.0.0.7:8437']) {

@@ -147,7 +147,7 @@ describe.each(STORES)('workers on %s', (store) => {
     await stopped(at);
   });
 
-  test('leave what a person drives alone, and do what that person leaves', async (context) => {
+  test('report that a run waits for a person, who can then drive it to its end while they are running', async (context) => {
     const made = await opened(context, 1);
     const begun = await made.good('run', 'rotate-key', 'db-1', '--yes', '--detach');
     const run = /run (\S+) is left/u.exec(begun)?.[1] ?? '';

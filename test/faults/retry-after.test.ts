@@ -25,7 +25,7 @@ test.for([
 });
 
 test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
-  'a service with "Retry-After: %s" is not waited for, and its request is shown',
+  'a service with "Retry-After: %s" is not waited for, and the requested time is shown',
   async (wish) => {
     const { client, server } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
