@@ -28,7 +28,7 @@ describe('rooms', () => {
     expect(inside.flatMap(trespassesOf), room.why).toEqual([]);
   });
 
-  it('the table allows nothing that is not needed', () => {
+  it('the table allows nothing that is not used', () => {
     const idle = ROOMS.flatMap((room) => {
       const imports = FILES.filter((file) => roomOf(file.path) === room).flatMap((file) => file.imports);
       const unused = allowancesOf(room).filter((allowed) => {
@@ -59,12 +59,12 @@ describe('rooms', () => {
 });
 
 describe('machines', () => {
-  it('know no clock, no chance and no world, and never wait by themselves', () => {
+  it('use no clock, no randomness and nothing outside, and never wait by themselves', () => {
     const machines = FILES.filter((file) => file.path.startsWith('machines/'));
     expect(machines.flatMap(impuritiesOf)).toEqual([]);
   });
 
-  it('an impurity is found however it is dressed', () => {
+  it('an impurity is found however it is written', () => {
     const lines = [
       `import { assign, raise, type AnyStateMachine } from 'xstate';`,
       `import * as all from 'xstate';`,
@@ -85,11 +85,11 @@ describe('machines', () => {
 });
 
 describe('times', () => {
-  it('are read by one parser, to which no zone is UTC: Date reads a text where the list says why', () => {
+  it('are read by one parser, which assumes UTC without a zone; Date is used only where the list says why', () => {
     expect(FILES.filter(({ path }) => !mayReadTimes(path)).flatMap(timesReadIn)).toEqual([]);
   });
 
-  it('the list names no place that needs no exception', () => {
+  it('the list contains no place that needs no exception', () => {
     const idle = [...READERS.keys()].filter((place) =>
       FILES.filter(({ path }) => path.startsWith(place)).every((file) => timesReadIn(file).length === 0),
     );
@@ -135,7 +135,7 @@ describe('files', () => {
     expect(code.flatMap((path) => longLinesIn(path, readFileSync(join(ROOT, path), 'utf8')))).toEqual([]);
   });
 
-  it('a line that is too long is found in code and in comments; a text and an address may be as long as they are', () => {
+  it('a line that is too long is found in code and in comments; a text and an address may be of any length', () => {
     const long = 'word '.repeat(30).trim();
     const planted = [
       `const one = '${long}';`,
@@ -156,7 +156,7 @@ describe('files', () => {
     expect(paths.filter((path) => !kebab.test(basename(path)))).toEqual([]);
   });
 
-  it('none is left over: each is imported on some way from the command line', () => {
+  it('none is left over: each is imported, directly or indirectly, from the command line', () => {
     const known = new Map(FILES.map((file) => [file.path, file]));
     const reached = new Set<string>();
     const visit = (path: string): void => {

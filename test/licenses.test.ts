@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { noticesOf, packagesOf } from '../build/licenses.ts';
 
-it('names each package of which something is bundled once, with the whole text of its licence', () => {
+it('lists each package with bundled parts once, with the full text of its licence', () => {
   const root = mkdtempSync(join(tmpdir(), 'lifeboat-licenses-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const make = (path: string, manifest: object, files: Readonly<Record<string, string>> = {}) => {

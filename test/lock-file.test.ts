@@ -58,12 +58,12 @@ test('every package of the lock file is pinned by its content', () => {
   expect(loose.map(([path]) => path)).toEqual([]);
 });
 
-test('the lock file names no host to fetch from: that is for each machine to say', () => {
+test('the lock file names no download host: each machine configures its own', () => {
   const named = entries.filter(([, { link, resolved }]) => link !== true && resolved !== undefined);
   expect(named.map(([path]) => path)).toEqual([]);
 });
 
-test('every install script is on the list, and runs only where the package holds all that it needs', () => {
+test('every install script is on the list, and only the approved ones may run', () => {
   const found = entries.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const names = found.map(([path, { name }]) => name ?? path.replace(/^.*node_modules\//, ''));
   expect(names.toSorted()).toEqual([...Object.keys(MAY_RUN), ...MAY_NOT_RUN].toSorted());
@@ -74,7 +74,7 @@ test('every install script is on the list, and runs only where the package holds
   expect(allowScripts).toEqual(Object.fromEntries(wanted));
 });
 
-test('who installs the package gets keytar with it, and PostgreSQL only when asked', () => {
+test('installing the package installs keytar too, and PostgreSQL only on request', () => {
   expect(Object.keys(manifest.dependencies)).toEqual(['keytar']);
   expect(manifest).not.toHaveProperty('optionalDependencies');
   const postgres = Object.keys(manifest.peerDependencies);
@@ -102,7 +102,7 @@ test('npm scripts find the Node of the lock file first', () => {
   expect(packages[name]).not.toHaveProperty('hasInstallScript');
 });
 
-test('an install prints errors only: that packages want a newer Node than this machine has is no news', () => {
+test('an install prints only errors: no warning about a newer Node than this machine has', () => {
   // Only what the repository says counts: `npm run --silent` hands its own level down in the environment.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_config_/i.test(name)));
   const said = execFileSync('npm', ['config', 'get', 'loglevel'], { cwd: ROOT, encoding: 'utf8', env });

@@ -16,7 +16,7 @@ const sent: readonly SentTask[] = [
   { what: 'restore', baseline: { tasks: [], underWay: [], skew: null }, became: 5 },
 ];
 
-describe('tasks in a list that were not sent', () => {
+describe('tasks in a list that this run did not send', () => {
   const rows = [1, 2, 3, 4, 5].map((id) => restore(id, 'done', id * 10));
 
   test('are all that were not there before the first send, except ours', () => {
@@ -45,18 +45,18 @@ describe('odd rows of a list', () => {
   const beyond = (...unread: ReturnType<typeof odd>[]) =>
     beyondSent(withUnread(rows, unread), 3, { what: 'restore', sent }).map(({ id, status }) => [id, status]);
 
-  test('are beyond what was sent if their id is new, whatever else cannot be read', () => {
+  test('are counted as not sent by us if their id is new, whatever else cannot be read', () => {
     expect(beyond(odd(4, 40), odd(6))).toEqual([
       [4, 'unreadable'],
       [6, 'unreadable'],
     ]);
   });
 
-  test('are not, if they were there before, are ours, or have no readable id', () => {
+  test('are not counted if they were there before, are ours, or have no readable id', () => {
     expect(beyond(odd(1), odd(5, 50), odd(undefined, 60), odd(8, -5_000))).toEqual([]);
   });
 
-  test('have not ended for anybody who can tell: a restore is waited for', () => {
+  test('count as still running, so a restore is waited for', () => {
     const [row] = withUnread(rows, [odd(4, 40)]).slice(1);
     expect(row !== undefined && isOpen(row)).toBe(true);
   });
@@ -71,7 +71,7 @@ function scene() {
   return { service, seen, context: contextOf(() => new Date(at(100)), { report, sent: sent.slice(0, 1) }) };
 }
 
-test('a restore is not over until one that was not sent is over too', async () => {
+test('a restore is over only once a restore that was not sent is over too', async () => {
   const { service, seen, context } = scene();
   service.restores.push(restore(3, 'done', 1), restore(4, 'queued', 1));
   let lists = 0;
@@ -90,7 +90,7 @@ test('a restore is not over until one that was not sent is over too', async () =
 describe('the last look before a run closes', () => {
   const record = { runbook: 'restore-backup', restore: { id: 3 } };
 
-  test('waits for a restore that came late, and reports it', async () => {
+  test('waits for a restore that was sent late, and reports it', async () => {
     const { service, seen, context } = scene();
     service.restores.push(restore(3, 'done', 1), restore(4, 'running', 60));
     service.beforeRead = () => {
@@ -101,7 +101,7 @@ describe('the last look before a run closes', () => {
     expect(seen).toEqual(['restore 4 is running', 'looked at']);
   });
 
-  test('is not made at the source of a recovery, into which nothing was restored', async () => {
+  test('is not made at the source of a recovery, since nothing was restored there', async () => {
     const { service, context } = scene();
     await recordRecovery(service.deps).run({ record: { ...record, source: 'orders' } }, context);
     expect(service.calls).toEqual([]);

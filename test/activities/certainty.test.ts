@@ -49,7 +49,7 @@ describe('the certainty that a task is ours', () => {
     });
   });
 
-  test('is shown with how far from the request each was triggered, by the clock of the service, nearest first', () => {
+  test('is shown with the distance of each task to the request, by the clock of the service, nearest first', () => {
     const ahead = { skewMs: 120_000, uncertaintyMs: 500 };
     const tasks = [9, 8, 7].map((id) => restore(id, 5, at(120_000 + (id - 8) * 600_000 + 3_000)));
     const judged = judgeTask(
@@ -85,7 +85,7 @@ describe('the certainty that a task is ours', () => {
     expect(candidates[0]).toMatchObject({ id: 1 });
   });
 
-  test('that nothing arrived is certain only by a clock that was known before and after', () => {
+  test('the absence of the request is certain only by a clock that was known before and after', () => {
     expect(judgeBackup(around([]))).toMatchObject({ verdict: 'absent', evidence: { certainty: 'certain' } });
     expect(judgeBackup(around([], null))).toMatchObject({
       verdict: 'absent',
@@ -105,7 +105,7 @@ describe('the clock of the service, in words', () => {
       { skewMs: 90_000, uncertaintyMs: 500 },
       "the service's clock is 1 min 30 s ahead of this machine's, ± 0.5 s",
     ],
-  ] as const)('says how far it can be wrong: %o', ([skew, sentence]) => {
+  ] as const)('says how far it may be wrong: %o', ([skew, sentence]) => {
     expect(clockSentence({ skewBefore: skew, skewNow: skew })).toBe(sentence);
     expect(clockSentence({ skewBefore: skew, skewNow: undefined })).toBe(sentence);
   });

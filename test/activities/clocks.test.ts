@@ -15,7 +15,7 @@ describe('the clocks around a lost request', () => {
     ...changes,
   });
 
-  test('a clock here that is set forward does not end the waiting', () => {
+  test('a clock of this machine that is set forward does not end the waiting', () => {
     expect(nextLook(clocks({}))).toBeUndefined();
     expect(nextLook(clocks({ skewNow: { skewMs: -600_000, uncertaintyMs: 0 } }))).toBeDefined();
   });
@@ -37,7 +37,7 @@ describe('the clocks around a lost request', () => {
   });
 });
 
-test('a clock that was set far back does not prolong the waiting by as much', () => {
+test('a clock that was set far back does not prolong the waiting by the same amount', () => {
   const clocks = {
     armedAtMs: 10_000_000,
     inFlightMs: 60_000,

@@ -40,11 +40,11 @@ async function lookFor(
   return { judgement, asked: fake.calls };
 }
 
-describe('a lost restore is not called absent by a list that would not have shown it', () => {
+describe('a lost restore is not called absent because of a list that might not have shown it', () => {
   const old = [restore(1), restore(2), restore(3)];
   const ours = restore(4, 3, ARMED + 900);
 
-  test('one of the oldest only: the service has the restore, and a person is shown it', async () => {
+  test('one with the oldest only: the service has the restore, and a person is shown it', async () => {
     const { judgement } = await lookFor(old, old, [...old, ours]);
     expect(judgement).toMatchObject({
       verdict: 'ambiguous',
@@ -67,18 +67,18 @@ describe('a lost restore is not called absent by a list that would not have show
     });
   });
 
-  test('but by one whose odd row was there before', async () => {
+  test('but one whose odd row was there before shows its absence', async () => {
     const { judgement } = await lookFor(old, old.slice(0, 2), old, [{ id: 3 }]);
     expect(judgement).toMatchObject({ verdict: 'absent' });
   });
 
-  test('one of the newest only, whose places are all taken by others', async () => {
+  test('one with the newest only, whose places are all taken by others', async () => {
     const later = [5, 6, 7].map((id) => restore(id, 6, ARMED + id * 1_000));
     const { judgement } = await lookFor(old, later, [...old, ours, ...later]);
     expect(judgement).toMatchObject({ verdict: 'ambiguous', failure: { code: 'doubt.list-changed' } });
   });
 
-  test('one of the newest only, on the very first call', async () => {
+  test('one with the newest only, on the very first call', async () => {
     const later = restore(2, 6, ARMED + 5_000);
     const first = restore(1, 3, ARMED + 900);
     const { judgement } = await lookFor([], [later], [first, later]);
@@ -90,7 +90,7 @@ describe('a lost restore is not called absent by a list that would not have show
     expect(judgement).toMatchObject({ failure: { code: 'doubt.list-changed' } });
   });
 
-  test('one whose ids have gaps, so that the next one cannot be asked for', async () => {
+  test('one whose ids have gaps, so that the next id cannot be requested', async () => {
     const gaps = [restore(11), restore(58)];
     const { judgement, asked } = await lookFor(gaps, gaps);
     expect(judgement).toMatchObject({
@@ -110,25 +110,25 @@ describe('a lost restore is not called absent by a list that would not have show
 });
 
 describe('a lost restore is absent', () => {
-  test('where the list is what it was, and the service has none of the ids that come next', async () => {
+  test('where the list is unchanged, and the service has none of the next ids', async () => {
     const old = [restore(1), restore(2)];
     const { judgement, asked } = await lookFor(old, old);
     expect(judgement).toMatchObject({ verdict: 'absent' });
     expect(asked).toEqual(['restore', 'restore', 'restore', 'restore']);
   });
 
-  test('where what the list leaves out restores another backup', async () => {
+  test('where the row that the list leaves out restores another backup', async () => {
     const old = [restore(1), restore(2)];
     const other = restore(3, 6, ARMED + 900);
     expect((await lookFor(old, old, [...old, other])).judgement).toMatchObject({ verdict: 'absent' });
   });
 
-  test('if the list was empty and still is: a list that shows only some would show it', async () => {
+  test('if the list was empty and still is: even a partial list would show the restore', async () => {
     expect((await lookFor([], [])).judgement).toMatchObject({ verdict: 'absent' });
   });
 });
 
-describe('a backup that is listed no longer', () => {
+describe('a backup that is no longer listed', () => {
   const backup = (id: number) =>
     Backup.parse({ id, status: 'done', triggered_at: new Date(ARMED - 9e6 + id * 1_000).toISOString() });
   const all = [1, 2, 3].map(backup);
@@ -154,7 +154,7 @@ describe('a backup that is listed no longer', () => {
   });
 });
 
-test('a row without a time and with a lower id than those listed is not taken for a new one', () => {
+test('a row without a time and with a lower id than those listed does not count as a new one', () => {
   const look = {
     baseline: { tasks: [[7, null]], skew: CLOCK },
     armedAtMs: ARMED,

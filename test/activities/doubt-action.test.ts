@@ -57,7 +57,7 @@ describe('a lost request for an action', () => {
   );
 
   test.for(ACTIONS)(
-    'is a question if only the time of the last change is newer, which a setting moves too: %s',
+    'is a question if only the time of the last change is newer, which a setting also moves: %s',
     (action) => {
       expect(judge({ updated_at: at(ARMED + 700) }, { action })).toMatchObject({
         verdict: 'ambiguous',
@@ -102,7 +102,7 @@ describe('a lost request for an action', () => {
   });
 });
 
-test('over generated histories, no action is called done that was not, whatever a colleague does, and none is ever called absent', () => {
+test('over generated histories, no action is wrongly called done whatever a colleague does, and none is ever called absent', () => {
   const history = fc.record({
     action: fc.constantFrom(...ACTIONS),
     skewMs: fc.integer({ min: -600_000, max: 600_000 }),

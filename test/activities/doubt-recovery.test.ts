@@ -45,7 +45,7 @@ test("ours is found beside a colleague's recovery of another backup", () => {
   expect(judge(both, CHOSEN)).toMatchObject({ verdict: 'landed', output: { id: 3 } });
 });
 
-test('one without a time is waited for while it may still get one, then asked about', () => {
+test('a recovery without a time is waited for while it may still get one, then asked about', () => {
   expect(judge([restore(2, undefined, 'running')], CHOSEN, 5_000).verdict).toBe('wait');
   expect(judge([restore(2, undefined, 'done')], CHOSEN, 5_000).verdict).toBe('ambiguous');
 });

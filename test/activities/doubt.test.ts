@@ -112,7 +112,7 @@ describe('a lost request for a backup', () => {
     });
   });
 
-  test('is taken for any new backup if the clock of the service is unknown', () => {
+  test('is found in any new backup if the clock of the service is unknown', () => {
     expect(look([backup(2, ARMED - 600_000)], ARMED + 1_000, [1], null)).toMatchObject({
       verdict: 'landed',
       output: { id: 2 },
@@ -229,7 +229,7 @@ describe('a lost request for a restore', () => {
     });
   });
 
-  test('is not called absent while a restore is there that fits in all but its time', () => {
+  test('is not called absent while a restore exists that matches in all but its time', () => {
     const early = [old, restore(2, { backup_id: 7 }, ARMED - 600_000)];
     expect(judge(restoreOfBackup(7), early).verdict).toBe('wait');
     expect(judge(restoreOfBackup(7), early, ARMED + IN_FLIGHT)).toMatchObject({

@@ -11,7 +11,7 @@ import type { Download } from '../../src/service/client.ts';
 
 const BYTES = Buffer.concat([Buffer.from('Salted__'), randomBytes(199_992)]);
 
-test('a complete download is the same bytes, under its final name and its SHA-256', async () => {
+test('a complete download has the same bytes, under its final name, and its SHA-256', async () => {
   const { run, folder } = await makeActivity({ length: BYTES.length });
   const result = await run({ id: 7, size: BYTES.length, purpose: 'archive' });
   if (!result.ok) throw new Error(result.failure.shortMessage);
@@ -20,7 +20,7 @@ test('a complete download is the same bytes, under its final name and its SHA-25
   expect(await readdir(folder)).toHaveLength(1);
 });
 
-test('a listed size that differs from the length of the file is no reason to fail', async () => {
+test('a listed size that differs from the length of the file does not make the download fail', async () => {
   for (const size of [BYTES.length * 3, 10]) {
     const { run } = await makeActivity({ length: undefined });
     expect(await run({ id: 7, size, purpose: 'archive' })).toMatchObject({
@@ -37,7 +37,7 @@ test('a download that ends before its announced length is truncated, and nothing
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a download without enough room does not begin', async () => {
+test('a download does not begin without enough room', async () => {
   const { run, folder } = await makeActivity({ length: BYTES.length });
   const result = await run({ id: 7, size: 2 ** 60, purpose: 'archive' });
   expect(result).toMatchObject({ ok: false, failure: { code: 'disk.full' } });

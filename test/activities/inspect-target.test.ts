@@ -48,7 +48,7 @@ describe('a fresh target of the same service and plan', () => {
     ]);
   });
 
-  test('is reported to have odd rows in its lists: they cannot be judged', async () => {
+  test('with unreadable rows in its lists is reported: they cannot be judged', async () => {
     const { facts } = await inspect({}, (service) => {
       const { backups, restores } = service.deps.service;
       Object.assign(service.deps.service, {
@@ -70,7 +70,7 @@ describe('a fresh target of the same service and plan', () => {
     ]);
   });
 
-  test('that cannot be asked at all is a failure, not an empty one', async () => {
+  test('that cannot be asked at all is a failure, not an empty target', async () => {
     const service = fakeService();
     Object.assign(service.deps.service, {
       restores: async () => {

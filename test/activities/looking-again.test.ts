@@ -48,7 +48,7 @@ test('a list that cannot be read for two minutes is a question', async () => {
   await expect(look()).rejects.toMatchObject({ code: 'service.error' });
 });
 
-test("looking again on a person's request restarts the patience, and so does every other request", async () => {
+test("looking again on a person's request restarts the time limit, and so does every other request", async () => {
   const { look, clock } = asked('service.error');
   await look();
   clock.ms += 120_001;
@@ -57,7 +57,7 @@ test("looking again on a person's request restarts the patience, and so does eve
   expect(await look()).toMatchObject({ verdict: 'wait' });
 });
 
-test('a list that could be read in between restarts the count', async () => {
+test('a list that could be read in between restarts the time limit', async () => {
   const later: Judgement<string> = { verdict: 'wait', ms: 5, untilMs: 10, shows: 'nothing' };
   const { look, clock } = asked('service.error', later, 'service.error');
   await look();

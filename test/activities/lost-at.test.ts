@@ -47,7 +47,7 @@ describe('an answer that is lost long after the request was sent', () => {
     expect(judged.verdict).toBe('wait');
   });
 
-  test('leaves a task from between the sending and the loss a candidate', () => {
+  test('keeps a task from between the sending and the loss as a candidate', () => {
     const ours = Backup.parse({ id: 7, status: 'queued', triggered_at: iso(ARMED + 900) });
     expect(judgeBackup(look([ours], { lostAtMs: LOST }))).toMatchObject({
       verdict: 'landed',
@@ -73,12 +73,12 @@ describe('when an answer was lost', () => {
     expect(lostAt(outcome, begun(LOST + 9 * MINUTE))).toBe(iso(LOST));
   });
 
-  test('is, if the process died before recording it, no later than when the next one took it up', () => {
+  test('is, if the process died before recording it, no later than when the next process took the run up', () => {
     expect(lostAt()).toBeUndefined();
     expect(lostAt(begun(ARMED + 14 * MINUTE), begun(ARMED + 20 * MINUTE))).toBe(iso(ARMED + 14 * MINUTE));
   });
 
-  test('is waited for no longer than from the latest possible end of the send', () => {
+  test('is taken as no later than the latest possible end of the send, for the wait', () => {
     const at = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 600 * MINUTE }));
     expect(at(ARMED + 600 * MINUTE).verdict).toBe('absent');
     const early = (nowMs: number) => judgeBackup(look([], { nowMs, lostAtMs: ARMED + 20 * MINUTE }));

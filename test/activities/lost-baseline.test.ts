@@ -22,7 +22,7 @@ const around = <Row>(tasks: readonly Row[], nowMs: number) => ({
   skew: { skewMs: 0, uncertaintyMs: 0 },
 });
 
-test('a call whose record is lost never lands and is never absent by itself, whatever the service shows', () => {
+test('a call whose record is lost is never decided by itself as done or absent, whatever the service shows', () => {
   const time = fc.integer({ min: ARMED - 9e8, max: ARMED + 9e8 });
   const tasks = fc.array(fc.tuple(fc.nat(9), time, fc.nat(4)), { maxLength: 6 });
   const after = fc.integer({ min: 0, max: 9e8 });
@@ -40,7 +40,7 @@ test('a call whose record is lost never lands and is never absent by itself, wha
   );
 });
 
-test('a person is shown what the service lists since the call, and nothing from before', () => {
+test('a person is shown what the service lists since the call, and nothing earlier', () => {
   const rows = [restore(1, ARMED - 9e6), restore(2, ARMED + 4_000), restore(3, ARMED + 9_000, 8)];
   const judged = judgeTask(around(rows, ARMED + WINDOW + 1), restoreOfBackup(3));
   expect(judged).toMatchObject({
@@ -59,7 +59,7 @@ test('if the input is lost too, any restore since the call may be it', () => {
   expect(judged).toMatchObject({ failure: { evidence: { candidates: [{ id: 2 }, { id: 3 }] } } });
 });
 
-test('a deploying instance is no sign that a lost action is done', () => {
+test('a deploying instance does not show that a lost action is done', () => {
   const overview = InstanceOverview.parse({
     state: 'deploying',
     updated_at: new Date(ARMED + 1_000).toISOString(),

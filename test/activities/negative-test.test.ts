@@ -27,7 +27,7 @@ test('every other key is tried, and one that opens the backup is named', async (
   });
 });
 
-test('the name that this key store itself gives to a key of another one does not count as another key', async () => {
+test('the name that this key store gives to a key of another store does not count as another key', async () => {
   const own = { fingerprint: 'eeeeeeeeeeee', key: NEW.key };
   expect(await tryOthers([NEW, OLD, own], own.fingerprint)).toEqual({
     tested: [OLD.fingerprint],
@@ -64,7 +64,7 @@ test('a backup to be recorded is recorded with the key that opened it, at once',
   ]);
 });
 
-test('a backup to be discarded is there until the result is on record, for a process that dies before', async () => {
+test('a discarded backup is kept until the result is on record, in case the process dies before that', async () => {
   const { deps, path, context } = await backupWith([NEW]);
   const result = await verifyBackup(deps).run({ path, backup: 7, discard: true }, context);
   expect(result.ok).toBe(true);
@@ -119,7 +119,7 @@ describe('a backup that holds less than half of the last proven one', () => {
     });
   });
 
-  test('but not one of half its size, nor against itself, nor if no size is known', async () => {
+  test('but not one of half its size, one compared with itself, or one of unknown size', async () => {
     for (const proven of [
       [{ ...before, contentBytes: 18 }],
       [{ ...before, id: 9 }],

@@ -115,7 +115,7 @@ describe('a task that is requested once', () => {
     expect(sends()).toEqual([one.call]);
   });
 
-  test('a restore to a time gets its id even from a whole answer, which names none', async () => {
+  test('restoring to a time gets the id of the task even when the complete answer names none', async () => {
     const [, , , toTime] = TASKS;
     const { run } = begin(toTime as Case, WHOLE);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true, id: 10 } });
@@ -216,7 +216,7 @@ describe('every verb that is sent once', () => {
     expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });
   });
 
-  test.for(ALL)('is armed and sent again if it was throttled and nothing shows: $what', async (one) => {
+  test.for(ALL)('is armed and sent again if it was throttled and nothing shows it: $what', async (one) => {
     const { run, sends, types, waited } = begin(one, BUSY);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
     expect(sends()).toEqual([one.call, one.call]);
@@ -254,7 +254,7 @@ describe('every verb that is sent once', () => {
   );
 
   test.for(ALL)(
-    'is not sent again if the service has done what it was said to refuse: $what',
+    'is not sent again if the service has done what it refused in its answer: $what',
     async (one) => {
       for (const answer of ['busy', 'refused', 'unauthorised'] as const) {
         const { run, sends } = begin(one, { done: true, answer });
@@ -281,7 +281,7 @@ describe('every verb that is sent once', () => {
     expect(sends()).toHaveLength(shown);
   });
 
-  test.for(ALL)('is sent by another attempt if nothing shows: $what', async (one) => {
+  test.for(ALL)('is sent by another attempt if nothing shows it: $what', async (one) => {
     const { run, sends } = begin(one, { done: false, answer: 'refused' });
     await run();
     expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });

@@ -182,7 +182,7 @@ describe('rebinding by the verbs', () => {
     expect(did()).toEqual([]);
   });
 
-  test('without a platform a step says that it is done by hand', async () => {
+  test('without a platform, a step says that it is done by hand', async () => {
     const { depsOn, bound } = await world();
     const result = await unbindApp(depsOn({ none: 'no platform' })).run({ app: bound }, context);
     expect(result).toMatchObject({

@@ -50,7 +50,7 @@ describe('the reconciliation command', () => {
     });
   });
 
-  test('is run by the shell, and is told the instance and the time', async () => {
+  test('is run by the shell, and gets the instance and the time', async () => {
     const said = await run('echo "$LIFEBOAT_INSTANCE $LIFEBOAT_WHEN $((6 * 7))"');
     expect(said).toMatchObject({ configured: true, output: 'orders before 42', count: 42 });
     expect(said).not.toHaveProperty('failure');
@@ -70,7 +70,7 @@ describe('the reconciliation command', () => {
     expect(await run('cat; echo 5')).toMatchObject({ count: 5 });
   });
 
-  test('that fails is data, with its output, cleaned', async () => {
+  test('that fails is recorded as a result, with its cleaned output', async () => {
     const said = await run("echo 7; printf 'no \\033[31mhost\\n' >&2; exit 3");
     expect(said).toMatchObject({
       output: '7',
@@ -83,7 +83,7 @@ describe('the reconciliation command', () => {
     expect(said).not.toHaveProperty('count');
   });
 
-  test('that prints nothing measurable is a failure that is data', async () => {
+  test('that prints no measurable value is recorded as a failed result', async () => {
     expect(await run('echo fine')).toMatchObject({
       output: 'fine',
       failure: { code: 'reconcile.no-answer' },
@@ -104,7 +104,7 @@ describe('the reconciliation command', () => {
     await isGone(Number(await readFile(pids, 'utf8')));
   });
 
-  test('is over when the shell is, whatever it left in the background', async () => {
+  test('is over when the shell ends, whatever it left in the background', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reconcile-'));
     folders.push(folder);
     const pids = join(folder, 'pids');
@@ -112,14 +112,14 @@ describe('the reconciliation command', () => {
     await isGone(Number(await readFile(pids, 'utf8')));
   });
 
-  test('that prints endlessly is read to 64 KiB, and little of it is kept', async () => {
+  test('that prints without end is read up to 64 KiB, and little of it is kept', async () => {
     const said = await run('echo 11; yes ab | head -c 100000; echo; echo 2026-03-01 00:00:00');
     expect(said).toMatchObject({ count: 11 });
     expect(said).not.toHaveProperty('newest');
     expect(said.output?.length).toBeLessThanOrEqual(2_000);
   });
 
-  test('keeps no password of an address that it prints', async () => {
+  test('has the password removed from an address that it prints', async () => {
     const said = await run('echo "postgresql://app:hunter2@db/orders 3"');
     expect(said.count).toBe(3);
     expect(JSON.stringify(said)).not.toContain('hunter2');

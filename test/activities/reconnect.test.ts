@@ -63,7 +63,7 @@ async function proven(deps: ActivityDeps) {
 }
 
 describe("a team's own command", () => {
-  test('is listed for its application, and that there is no platform', async () => {
+  test('is listed for its application, with a note that there is no platform', async () => {
     expect(await bound(depsOf(['./go.sh', 'a b'], ['./prove.sh']))).toMatchObject({
       way: 'hand',
       platform: 'none',
@@ -71,7 +71,7 @@ describe("a team's own command", () => {
     });
   });
 
-  test('gets its arguments unchanged, and is told the application and instance', async () => {
+  test('gets its arguments unchanged, and also the application and instance', async () => {
     const path = program('echo "$1|$LIFEBOAT_APP|$LIFEBOAT_INSTANCE|$LIFEBOAT_RUN"');
     expect(await ran(depsOf([path, '$(id); echo x']))).toMatchObject({
       ok: true,
@@ -90,7 +90,7 @@ describe("a team's own command", () => {
     expect(await ran(depsOf([path]))).toMatchObject({ output: { evidence: { said: '[]' } } });
   });
 
-  test('that prints a secret leaves none of it, and nothing that acts on a terminal', async () => {
+  test('that prints a secret leaves no trace of it, and nothing that acts on a terminal', async () => {
     vi.stubEnv('PGPASSWORD', 'word-of-the-database');
     const path = program(`printf '${KEY} \\033[31m'; echo "$PGPASSWORD"; exit 3`);
     const failed = await ran(depsOf([path]));
@@ -102,23 +102,23 @@ describe("a team's own command", () => {
     expect(text).not.toMatch(/\\u001b/u);
   });
 
-  test('that prints endlessly is cut, and no half secret is shown at the cut', async () => {
+  test('that prints without end is cut, and no partial secret is shown at the cut', async () => {
     vi.stubEnv('MY_SECRET', 'x'.repeat(40_000));
     const path = program('printf "%s%s\\n" "$MY_SECRET" "$MY_SECRET"; echo ok >&2');
     expect(await ran(depsOf([path]))).toMatchObject({ output: { evidence: { said: 'ok' } } });
   });
 
-  test('that takes too long is ended, and may have done a part', async () => {
+  test('that takes too long is ended, and is recorded as possibly done in part', async () => {
     const failed = await ran(depsOf(['sleep', '600'], ['true'], 50));
     expect(failed).toMatchObject({ ok: false, failure: { code: 'reconnect.timeout' } });
   });
 
-  test('that is not installed was not run', async () => {
+  test('that is not installed is recorded as not run', async () => {
     const failed = await ran(depsOf(['no-such-program-of-anybody']));
     expect(failed).toMatchObject({ ok: false, failure: { code: 'reconnect.not-run' } });
   });
 
-  test('is that of the config: another one in the journal is never run', async () => {
+  test('is taken from the config: another one in the journal is never run', async () => {
     const path = program('exit 0');
     const deps = depsOf([path]);
     const [app] = (await bound(deps)).apps as [BoundApp];

@@ -23,7 +23,7 @@ describe('preflight', () => {
         { id: 4, status: 'running' },
       ],
     },
-  ])('of a restore only warns about $what, which stops anything else', async (found) => {
+  ])('of a restore only warns about $what, which would stop any other run', async (found) => {
     const service = fakeService();
     service.overview = found.overview;
     service.backups.push(...found.backups.map((backup) => Backup.parse(backup)));
@@ -36,7 +36,7 @@ describe('preflight', () => {
     expect(tolerant.output.warnings).toEqual([blocker?.shortMessage]);
   });
 
-  test('tells of which service and plan the instance is, for the choice of a target', async () => {
+  test('reports the service and plan of the instance, for the choice of a target', async () => {
     const service = fakeService();
     service.overview = { state: 'available', service_id: 'postgres', plan_id: 'small' };
     const result = await preflight(service.deps).run({ instance: 'orders' }, context);
@@ -50,7 +50,7 @@ describe('preflight', () => {
     expect(result).toMatchObject({ ok: true, output: { blockers: [], warnings: [] } });
   });
 
-  test('of a deleted instance does not say that it will be available', async () => {
+  test('of a deleted instance does not say that it will become available', async () => {
     const service = fakeService();
     service.overview = { state: 'deleted' };
     const result = await preflight(service.deps).run({ instance: 'orders' }, context);
@@ -58,7 +58,7 @@ describe('preflight', () => {
     expect(result.output.blockers[0]?.hints.join()).toContain('recover its data into another one');
   });
 
-  test.for(['deleted', 'deploying', 'stopped'])('of a restore is stopped by the state %s', async (state) => {
+  test.for(['deleted', 'deploying', 'stopped'])('of a restore stops at the state %s', async (state) => {
     const service = fakeService();
     service.overview = { state };
     const result = await preflight(service.deps).run({ instance: 'orders', tolerant: true }, context);
@@ -89,27 +89,33 @@ test('what the interface has no call for is neither requested nor guessed', asyn
 describe('preflight of a restore, where another one', () => {
   const look = { instance: 'orders', tolerant: true, restores: true };
 
-  test.for(['queued', 'RUNNING'])('is %s, is stopped in the words of the raw command', async (status) => {
-    const service = fakeService();
-    service.overview = { state: 'available' };
-    service.restores.push(Restore.parse({ id: 103, status: 'done' }), Restore.parse({ id: 104, status }));
-    const result = await preflight(service.deps).run(look, context);
-    expect(result).toMatchObject({
-      ok: true,
-      output: {
-        baseline: { runningRestores: [104] },
-        blockers: [
-          {
-            code: 'service.restore-running',
-            shortMessage: `restore 104 of orders is ${status.toLowerCase()}`,
-            hints: ['to wait for it: lifeboat restores get 104 --wait --instance orders', 'nothing was sent'],
-          },
-        ],
-      },
-    });
-    const again = await recheck(service.deps).run({ instance: 'orders' }, context);
-    expect(again).toMatchObject({ ok: true, output: { runningRestores: [104], newestRestore: 104 } });
-  });
+  test.for(['queued', 'RUNNING'])(
+    'is %s, stops with the reason in the words of the raw command',
+    async (status) => {
+      const service = fakeService();
+      service.overview = { state: 'available' };
+      service.restores.push(Restore.parse({ id: 103, status: 'done' }), Restore.parse({ id: 104, status }));
+      const result = await preflight(service.deps).run(look, context);
+      expect(result).toMatchObject({
+        ok: true,
+        output: {
+          baseline: { runningRestores: [104] },
+          blockers: [
+            {
+              code: 'service.restore-running',
+              shortMessage: `restore 104 of orders is ${status.toLowerCase()}`,
+              hints: [
+                'to wait for it: lifeboat restores get 104 --wait --instance orders',
+                'nothing was sent',
+              ],
+            },
+          ],
+        },
+      });
+      const again = await recheck(service.deps).run({ instance: 'orders' }, context);
+      expect(again).toMatchObject({ ok: true, output: { runningRestores: [104], newestRestore: 104 } });
+    },
+  );
 
   test('is over, continues', async () => {
     const service = fakeService();
@@ -150,7 +156,7 @@ describe('preflight of a restore, where another one', () => {
     });
   });
 
-  test('is irrelevant, does not request it', async () => {
+  test('is irrelevant, does not request the list', async () => {
     const service = fakeService();
     service.overview = { state: 'available' };
     await preflight(service.deps).run({ instance: 'orders' }, context);
@@ -176,7 +182,7 @@ describe('the backups that can be restored', () => {
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('are marked if their times lie in the future of the service, whose clock or zone is wrong', async () => {
+  test('are marked if their times are in the future of the service, whose clock or zone is wrong', async () => {
     const service = fakeService();
     service.backups.push(backup(1, 'done', '2026-03-01T07:50:00.000Z'), backup(2, 'done', NOW));
     const { output } = (await listBackups(service.deps).run({}, context)) as { output: RestorableBackups };
@@ -186,7 +192,7 @@ describe('the backups that can be restored', () => {
     ]);
   });
 
-  test('are at most fifty, with the number of all', async () => {
+  test('are at most fifty, together with the total number', async () => {
     const service = fakeService();
     for (let id = 1; id <= 51; id += 1) service.backups.push(backup(id, 'done', NOW));
     const result = await listBackups(service.deps).run({}, context);
@@ -197,7 +203,7 @@ describe('the backups that can be restored', () => {
 });
 
 describe('the range of points in time', () => {
-  test('loses a margin at both ends and begins and ends with whole seconds', async () => {
+  test('is shortened by a margin at both ends, and begins and ends with whole seconds', async () => {
     const range = { start_time: '2026-02-01T20:53:20.001Z', end_time: '2026-02-02T11:45:37.601Z' };
     expect(await rangeOf(range)).toEqual({
       ok: true,

@@ -70,7 +70,7 @@ describe('the recovery card', () => {
     expect(service.calls).toEqual(['backups']);
   });
 
-  test('is dated when recorded, since a machine has no clock', async () => {
+  test('gets its date when it is recorded, since a machine has no clock', async () => {
     const service = fakeService();
     const { preparedAt: _, ...draft } = CARD;
     const proven = { id: 7, fingerprint: NEW };
@@ -88,14 +88,14 @@ describe('the recovery card', () => {
     });
   });
 
-  test('that cannot be read does not hide the one before it', async () => {
+  test('that cannot be read does not hide the previous one', async () => {
     const service = fakeService();
     await record(service, recordCard(service.deps).run({ card: CARD }, context));
     append(service, { type: 'card.prepared', body: { card: { backupGuid: 5 } } });
     expect(await readCard(service.deps).run({}, context)).toMatchObject({ output: { card: CARD } });
   });
 
-  test('comes with each proven backup once, newest proof first, and with none that was not read to its end', async () => {
+  test('lists each proven backup once, newest proof first, and none that was not read to its end', async () => {
     const service = fakeService();
     const proof = (id: number, verdict: string) => ({
       type: 'key.proven',
@@ -110,7 +110,7 @@ describe('the recovery card', () => {
     ]);
   });
 
-  test('is not read with a locked key store, which answers like an empty one', async () => {
+  test('is not read with a locked key store, which looks like an empty one', async () => {
     const { deps } = fakeService();
     deps.keyring.store.probe = async () => {
       throw new LifeboatError('keys.locked', 'locked');
@@ -128,7 +128,7 @@ describe("the ledger's record", () => {
     { negative: { tested: [], opened: [] }, recorded: 'not-applicable' },
     { negative: { tested: [OLD], opened: [] }, recorded: 'refused' },
     { negative: { tested: [OLD], opened: [OLD] }, recorded: 'not-applicable' },
-  ])('of a proof is which key opened which backup: $negative', async ({ negative, recorded }) => {
+  ])('of a proof says which key opened which backup: $negative', async ({ negative, recorded }) => {
     const { deps } = fakeService();
     const result = await recordProof(deps).run(
       { backup: BACKUP, verification: VERIFICATION, negative },
@@ -153,7 +153,7 @@ describe("the ledger's record", () => {
     ]);
   });
 
-  test('of a recovery is what was recovered from where, and nothing for what is not known', async () => {
+  test('of a recovery says what was recovered from where, and leaves out what is not known', async () => {
     const { deps } = fakeService();
     const result = await recordRecovery(deps).run(
       { record: { runbook: 'restore-backup', restore: { id: 3 }, source: undefined } },
@@ -198,7 +198,7 @@ describe('a rotation that is proven', () => {
     ]);
   });
 
-  test('takes the retention from its record before it asks', async () => {
+  test('takes the retention from its record before it requests it', async () => {
     const service = rotated();
     const given = { ...RECORD, retentionDays: 3 };
     const { ledger } = await recordRotation(service.deps).run({ record: given }, context);
@@ -215,7 +215,7 @@ describe('a rotation that is proven', () => {
     expect(followUps(ledger)[0]).not.toHaveProperty('dueSeconds');
   });
 
-  test('opens it as well if the backup decides the outcome of a lost answer', async () => {
+  test('also opens it if the backup decides the outcome of a lost answer', async () => {
     const service = fakeService();
     append(service, fact('key.set', OLD), fact('key.uncertain', NEW));
     const { ledger } = await recordRotation(service.deps).run(

@@ -37,7 +37,7 @@ describe('preparing a recovery', () => {
     ['leaves the guid out', {}, 1],
     ['was cut off', undefined, 3],
     ['has a number in its place', { backup_guid: 4 }, 3],
-  ])('without a key, a 200 that %s is the last word or asked for again', async (_, raw, times) => {
+  ])('without a key, a 200 that %s is final or is requested again', async (_, raw, times) => {
     const { deps } = fakeService();
     let sent = 0;
     const prepared = { outcome: 'accepted', value: { backupGuid: undefined }, raw, status: 200 };
@@ -51,7 +51,7 @@ describe('preparing a recovery', () => {
     expect(sent).toBe(times);
   });
 
-  test('without a key, repeatedly lost answers are a failure that may be retried, and no doubt about any key', async () => {
+  test('without a key, repeatedly lost answers are a failure that may be retried, and cast no doubt on any key', async () => {
     const { deps, outcomes } = fakeService();
     outcomes.push(LOST, LOST, LOST);
     const result = await prepareRecovery(deps).run({}, context);
@@ -82,7 +82,7 @@ describe('changing the settings of backups', () => {
   const settings = { minBackupCount: 0, retentionDays: 14, excludedFromAutoBackup: false };
   const wire = { min_backup_count: 0, retention_time: 14, exclude_from_auto_backup: false };
 
-  test('is over when the service shows them', async () => {
+  test('is done when the service shows them', async () => {
     const { deps, calls } = fakeService();
     expect(await changeBackupSettings(deps).run({ settings }, context)).toEqual({
       ok: true,
@@ -92,14 +92,14 @@ describe('changing the settings of backups', () => {
     expect(calls).toEqual(['changeBackupsConfig', 'backupsConfig']);
   });
 
-  test('changes only what is given', async () => {
+  test('changes only the given settings', async () => {
     const service = fakeService();
     service.config = { ...wire, retention_time: 7 };
     await changeBackupSettings(service.deps).run({ settings: { retentionDays: 14 } }, context);
     expect(service.config).toEqual(wire);
   });
 
-  test('that the service accepts and does not keep is a failure that says which', async () => {
+  test('that the service accepts and does not keep is a failure that names the setting', async () => {
     const service = fakeService();
     service.config = { ...wire, retention_time: 30 };
     service.beforeRead = () => Object.assign(service.config, { retention_time: 30 });
@@ -128,7 +128,7 @@ describe('changing the settings of backups', () => {
     });
   });
 
-  test('with a lost answer is not taken for done when the service shows nothing', async () => {
+  test('with a lost answer does not count as done when the service shows nothing', async () => {
     const service = fakeService();
     service.outcomes.push(GONE);
     expect(await changeBackupSettings(service.deps).run({ settings }, context)).toMatchObject({ ok: false });
@@ -138,7 +138,7 @@ describe('changing the settings of backups', () => {
 describe('allowing or forbidding maintenance updates', () => {
   const setting = { type: 'general', allowed: false };
 
-  test('is over with the setting that the service names', async () => {
+  test('is done when the answer names the setting', async () => {
     const { deps } = fakeService();
     const result = await changeUpdateSetting(deps).run({ setting }, context);
     expect(result).toMatchObject({ ok: true, output: setting });
@@ -166,7 +166,7 @@ describe('allowing or forbidding maintenance updates', () => {
     });
   });
 
-  test('that the service does not know is not offered by the operator', async () => {
+  test('is not offered in the words of the operator when the service does not know it', async () => {
     const { deps } = fakeService();
     const failure = { code: 'service.not-found', shortMessage: 'no', hints: [], evidence: {} };
     Object.assign(deps.service, { changeUpdateSetting: async () => ({ outcome: 'refused', failure }) });

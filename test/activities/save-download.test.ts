@@ -67,7 +67,7 @@ describe('a download', () => {
     expect(server.offsets).toEqual([120_000, 0]);
   });
 
-  test('whose old leftovers no longer fit still continues where it breaks off itself', async () => {
+  test('with old leftovers that no longer fit restarts, and still continues where it breaks off itself', async () => {
     const { save } = await makeTarget();
     await expect(save(serve({ breaks: [120_000], fatal: true }).open)).rejects.toThrow();
     const old = serve({ refusesOffsets: true });
@@ -77,7 +77,7 @@ describe('a download', () => {
     expect([old.offsets, now.offsets]).toEqual([[120_000], [0, 100_000]]);
   });
 
-  test('that lacked only its name is not requested again', async () => {
+  test('that only lacked its final name is not requested again', async () => {
     const { path, save } = await makeTarget();
     await writeFile(`${path}.part`, BYTES);
     const note = { of: 'backup 7', size: BYTES.length, total: BYTES.length, resumable: true };
@@ -128,7 +128,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('that brings nothing four times in a row is abandoned, and what had arrived is kept', async () => {
+  test('that brings nothing four times in a row is abandoned, and what has arrived is kept', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: [120_000, 0, 0, 0, 0] });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'service.reset' });
@@ -136,7 +136,7 @@ describe('a download', () => {
     expect(await save(serve().open)).toMatchObject({ sha256: SHA256 });
   });
 
-  test('whose offsets are refused although they were promised is abandoned after four tries too', async () => {
+  test('whose offsets are refused although they were promised is abandoned after four attempts too', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: Array<number>(20).fill(120_000), refusesOffsets: true });
     await expect(save(server.open)).rejects.toMatchObject({ code: 'backup.cut' });
@@ -198,7 +198,7 @@ describe('a download', () => {
     expect(same.offsets).toEqual([0, 120_000]);
   });
 
-  test('whose later part does not give the length of the file ends where the first part said', async () => {
+  test('whose later part does not give the length of the file ends at the length that the first part gave', async () => {
     const { save } = await makeTarget();
     const server = serve({ breaks: [120_000, 50_000] });
     const open: typeof server.open = async (from) => {
@@ -208,7 +208,7 @@ describe('a download', () => {
     expect(await save(open)).toMatchObject({ sha256: SHA256, requests: 3 });
   });
 
-  test('that is refused in the middle keeps what had arrived', async () => {
+  test('that is refused in the middle keeps what has arrived', async () => {
     const { save, folder } = await makeTarget();
     const server = serve({ breaks: [120_000] });
     const open: typeof server.open = async (from) => {
@@ -219,7 +219,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual(['file.part', 'file.part.json']);
   });
 
-  test('that has no end is stopped at its limit, and is not restarted', async () => {
+  test('that never ends is stopped at its limit, and is not restarted', async () => {
     const { folder, path } = await makeTarget();
     let given = 0;
     const block = Buffer.concat([BYTES, BYTES, BYTES, BYTES]);
@@ -241,7 +241,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('without enough room says what stays free, and does not begin', async () => {
+  test('without enough room says how much must stay free, and does not begin', async () => {
     const { path, folder } = await makeTarget();
     const server = serve();
     const saving = saveDownload({ ...options(path), open: server.open, listed: 2 ** 60 });

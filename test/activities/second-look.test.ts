@@ -24,20 +24,20 @@ function goes(...bindings: NonNullable<FoundApp['bindings']>) {
 }
 
 describe('after a second look at the platform', () => {
-  test('the old binding still has to go when the run has bound a new one beside it', () => {
+  test('the old binding still has to be removed when the run has bound a new one beside it', () => {
     expect(goes({ guid: 'new', run: RUN }, { guid: 'old' })).toEqual(BEFORE);
   });
 
-  test('bindings that the run, or someone since, has made need not go', () => {
+  test('bindings that the run, or someone since, has made need not be removed', () => {
     expect(goes({ guid: 'new', run: RUN })).toEqual(BEFORE);
     expect(goes({ guid: 'new', createdAt: '2026-05-01T10:00:01Z' })).toEqual(BEFORE);
   });
 
-  test('one that had replaced it before must go, and the next one is as the first one was', () => {
+  test('a binding that had replaced it earlier has to be removed, and the next one gets the same settings', () => {
     expect(goes({ guid: 'other', createdAt: '2026-05-01T09:59:59Z' })).toEqual({ ...BEFORE, guid: 'other' });
   });
 
-  test('a service key that is gone by now must be made again, with its parameters', () => {
+  test('a service key that is gone by now must be recreated, with its parameters', () => {
     const report = { name: 'report', guid: 'k', parametersFile: '/private/report.json' };
     expect(mergeKeys([{ name: 'audit', guid: 'a' }], [report])).toEqual([
       { name: 'audit', guid: 'a' },

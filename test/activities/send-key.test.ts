@@ -47,7 +47,7 @@ describe.for([
     return { fake, clock, write, perform, dieInside, state, types };
   }
 
-  test('records that it is sent before a byte is sent, and that it is set once the service accepted it', async () => {
+  test('records the key as sent before a byte is sent, and as set once the service accepted it', async () => {
     const { fake, perform, types, state } = world();
     fake.beforeChange = () => expect(types()).toEqual(['key.sent']);
     expect(await perform()).toMatchObject({ ok: true, output: { answer: 'accepted', status: 202 } });
@@ -98,7 +98,7 @@ describe.for([
     ]);
   });
 
-  test('is KEY UNCERTAIN if the key is missing at the repetition, and does not claim that nothing was ever sent', async () => {
+  test('is KEY UNCERTAIN if the key is missing at the repetition, without claiming that nothing was ever sent', async () => {
     const { fake, perform, dieInside } = world();
     await dieInside();
     Object.assign(fake.deps.keyring, { load: async () => undefined });

@@ -35,7 +35,7 @@ const BOTH = [
 ];
 
 test.for(BOTH)(
-  '$what is sent again when it was throttled, and not before the service wishes',
+  '$what is sent again when it was throttled, but not before the time that the service asks for',
   async ({ verb }) => {
     const { send, calls } = sender(BUSY);
     const began = performance.now();
@@ -51,7 +51,7 @@ test.for(BOTH)('$what is abandoned when it is throttled repeatedly', async ({ ve
   expect(calls()).toBe(3);
 });
 
-test.for(BOTH)('$what is not delayed by an hour because a service wishes so', async ({ verb }) => {
+test.for(BOTH)('$what is not delayed for an hour because a service asks for it', async ({ verb }) => {
   const later = ended('refused', 'service.busy');
   const { send, calls } = sender(later);
   expect(await verb(send, signal)).toEqual(later);

@@ -27,7 +27,7 @@ test('a download that breaks off continues in the stream, under a strong tag', a
 test.each([
   ['without a tag', { etag: undefined }],
   ['without ranges', { acceptsRanges: false }],
-])('a download that breaks off %s cannot continue, and is said not to be whole', async (_, overrides) => {
+])('a download that breaks off %s cannot continue, and is reported as incomplete', async (_, overrides) => {
   const { open, asked } = serve([40_000], overrides);
   await expect(run(open, new PassThrough().resume())).rejects.toMatchObject({
     code: 'service.reset',

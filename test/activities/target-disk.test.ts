@@ -23,7 +23,7 @@ describe('the disk of the target', () => {
     );
   });
 
-  test('is that of the node with the least room, by its latest figures', async () => {
+  test('is that of the node with the least room, by its latest values', async () => {
     const { facts } = await inspect({ needBytes: 1 }, (service) => {
       service.metrics = [
         ...points({ used_percent: 79, used_threshold: 80, total: 10 * GIB }, 0, 1),

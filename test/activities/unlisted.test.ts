@@ -45,7 +45,7 @@ describe('a task missing from the list of the instance', () => {
     expect(await run({ id: 5 })).toMatchObject({ ok: true, output: { id: 5 } });
   });
 
-  test('is not shown to be done if the list cannot be read', async () => {
+  test('does not count as done if the list cannot be read', async () => {
     const { run, service } = begin(waitForRestore);
     service.restores.push(restore('done'));
     const restores = async () => {

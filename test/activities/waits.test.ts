@@ -32,7 +32,7 @@ describe('waiting for a restore', () => {
     expect(seen).toEqual(['restore 5: queued', 'restore 5: done']);
   });
 
-  test('reports when it was seen to leave the queue, or when the service says so', async () => {
+  test('reports when it was seen to leave the queue, or the time that the service gives', async () => {
     const { run, service, clock } = begin(waitForRestore);
     service.restores.push(restore('queued'));
     const running = () => {
@@ -152,7 +152,7 @@ describe('waiting for the instance', () => {
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });
 
-  test('is over when the time of the last change has moved and nothing has come after it for a while, even when it was too quick to be seen', async () => {
+  test('is over when the time of the last change has moved and nothing has followed for a while, even if it was too quick to be seen', async () => {
     const { run, service, seen, clock } = begin(waitForInstance);
     service.overview = { state: 'provisioned', updated_at: AFTER };
     next(service, later(clock, 1_999), later(clock, 1));
@@ -163,7 +163,7 @@ describe('waiting for the instance', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('is not over before it has begun, if the service moves that time when it accepts', async () => {
+  test('is not over before the action begins, if the service moves that time when it accepts', async () => {
     const { run, service, seen, clock } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: AFTER };
     next(
@@ -203,7 +203,7 @@ describe('waiting for the instance', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('without a trace is over once the in-flight window has passed since the run began to wait', async () => {
+  test('that shows no trace is over once the in-flight window has passed since the run began to wait', async () => {
     const { run, service, clock, seen } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: BEFORE };
     next(service, later(clock, 1_999), later(clock, 1));
@@ -222,7 +222,7 @@ describe('waiting for the instance', () => {
     expect(late.seen).toHaveLength(1);
   });
 
-  test('is over, although the service moves the time of the last change at every look', async () => {
+  test('is over even if the service moves the time of the last change at every look', async () => {
     const { run, service, clock } = begin(waitForInstance);
     service.overview = { state: 'available', updated_at: BEFORE };
     const moves = () => {
@@ -233,7 +233,7 @@ describe('waiting for the instance', () => {
     expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({ ok: true, output: UNSEEN });
   });
 
-  test('fails at once when the instance is deleted, also when nothing else has changed', async () => {
+  test('fails at once when the instance is deleted, even if nothing else has changed', async () => {
     const { run, service } = begin(waitForInstance);
     service.overview = { state: 'deleted', updated_at: BEFORE };
     expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({
@@ -242,7 +242,7 @@ describe('waiting for the instance', () => {
     });
   });
 
-  test('fails when the action leaves it failed, but not for a failure from before it', async () => {
+  test('fails when the action leaves it failed, but not for an earlier failure', async () => {
     const { run, service, clock } = begin(waitForInstance);
     service.overview = { state: 'failed', updated_at: BEFORE };
     next(

@@ -44,19 +44,19 @@ describe('the limit of a task', () => {
       expect(limitFrom(tasks, 'running', BACKUPS, undefined).seconds).toBe(6 * 60);
   });
 
-  test('ignores an outlier: after one that hung for a day, no limit is two days', () => {
+  test('ignores an outlier: one task that hung for a day does not raise the limit to two days', () => {
     const limit = limitFrom([done(0, 2), done(0, 2), done(0, 1_440)], 'running', BACKUPS, undefined);
     expect(limit.seconds).toBe(20 * 60);
   });
 
-  test('is never below a minute by history, since queues and networks vary', () => {
+  test('is at least a minute by history, since queues and networks vary', () => {
     expect(limitFrom([done(0, 0.05)], 'running', BACKUPS, undefined)).toMatchObject({
       seconds: 60,
       detail: 'the last finished one of the backups took 3 s',
     });
   });
 
-  test('compares the queue with queues, and the work with work', () => {
+  test('compares time in the queue with time in queues, and working time with working time', () => {
     const tasks = [done(5, 1), done(5, 1)];
     expect(limitFrom(tasks, 'queued', BACKUPS, undefined)).toMatchObject({
       seconds: 15 * 60,
@@ -81,7 +81,7 @@ describe('the limit of a task', () => {
     );
   });
 
-  test('comes from what is left of the objective if nothing has finished, and from a default without one', () => {
+  test('comes from what is left of the objective if nothing has finished, or from a default without an objective', () => {
     const failed = [{ ...done(0, 2), status: 'failed' }, { status: 'done' }];
     const expected = { ...BACKUPS, rtoMs: 30 * MINUTE };
     expect(limitFrom(failed, 'running', expected, 12 * MINUTE)).toMatchObject({
@@ -96,7 +96,7 @@ describe('the limit of a task', () => {
     expect(limitFrom([], 'running', BACKUPS, undefined)).toMatchObject({ seconds: 1_800, basis: 'default' });
   });
 
-  test('is reported when it is passed, and again only when twice as much is', () => {
+  test('is reported when it is passed, and again only when twice that time has passed', () => {
     const limit = { seconds: 60, basis: 'default' as const, detail: '' };
     const passed = [60, 61, 119, 121, 239, 241].map(
       (seconds) => overdueSince(0, seconds * 1_000, limit)?.limitSeconds,
@@ -173,7 +173,7 @@ describe('a wait', () => {
     expect(seen[1]?.overdue).toMatchObject({ basis: 'default' });
   });
 
-  test('sees the end while the history does not answer, and then stops asking for it', async () => {
+  test('sees the end while the request for the history hangs, and then stops that request', async () => {
     const { run, service, clock, seen } = begin(waitForBackup);
     service.backups.push(Backup.parse({ id: 5, status: 'running', backup_id: 'x', triggered_at: at(0) }));
     const asked: (AbortSignal | undefined)[] = [];
@@ -195,7 +195,7 @@ describe('a step that reports progress', () => {
   const limit = { seconds: 60, basis: 'default' as const, detail: 'no data has arrived since then' };
   const bytes = (count: number): Progress => ({ kind: 'bytes', done: count, total: 9, what: 'a file' });
 
-  test('is overdue when nothing moves, and no longer once something does', () => {
+  test('is overdue when nothing moves, and no longer overdue once something does', () => {
     vi.useFakeTimers({ now: START });
     const reported: Progress[] = [];
     const watched = watchProgress({ report: (one) => reported.push(one), now: () => new Date() }, limit);

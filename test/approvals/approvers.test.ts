@@ -11,7 +11,7 @@ const FOR_ALL_TIME = 'namespaces="lifeboat-approval"';
 const keyOf = ({ publicKey }: Person) => fingerprintOfBlob(publicKey.split(' ')[1] ?? '');
 const namesOf = (approvers: Awaited<ReturnType<typeof readApprovers>>) => approvers.map(({ names }) => names);
 
-test('only people whose key approves now are approvers', async (context) => {
+test('only people whose key can approve now are approvers', async (context) => {
   const people = somePeople(context);
   const [ann, old, late, git, any] = ['ann', 'old', 'late', 'git', '*'].map((name) => people.person(name));
   const allowedSigners = people.file(
@@ -39,7 +39,7 @@ test('a person with two keys, or a key with two names, is one approver', async (
   ]);
 });
 
-test('an approver has shown their key by the newest approval that it signed, or when it was listed', async (context) => {
+test('an approver has last shown their key with the newest approval that it signed, or when it was listed', async (context) => {
   const people = somePeople(context);
   const [ann, laptop, ben] = [people.person('ann'), people.person('ann', 'ecdsa'), people.person('ben')];
   const listed = ben.line(`${FOR_ALL_TIME},valid-after="20260301Z"`);
@@ -56,7 +56,7 @@ test('an approver has shown their key by the newest approval that it signed, or 
   ]);
 });
 
-test('an approver who signed with a certificate has shown that of its authority', async (context) => {
+test('an approver who signed with a certificate has shown the key of its authority', async (context) => {
   const people = somePeople(context);
   const authority = people.person('*@example.com').line(`cert-authority,${FOR_ALL_TIME}`);
   const allowedSigners = people.file('signers', authority);
@@ -67,7 +67,7 @@ test('an approver who signed with a certificate has shown that of its authority'
   expect(await by('ann@example.org')).toEqual([{ names: ['*@example.com'] }]);
 });
 
-test('whose key is revoked, in text or in a key revocation list, is no approver', async (context) => {
+test('a person whose key is revoked, in text or in a key revocation list, is no approver', async (context) => {
   const people = somePeople(context);
   const [ann, ben] = [people.person('ann'), people.person('ben')];
   const allowedSigners = people.file('signers', ann.line() + ben.line());
@@ -78,7 +78,7 @@ test('whose key is revoked, in text or in a key revocation list, is no approver'
     expect(namesOf(await readApprovers({ allowedSigners, revoked }, [], NOW))).toEqual([['ann']]);
 });
 
-test('nobody is an approver by a file that cannot be read', async (context) => {
+test('a file that cannot be read is an error, and gives no approvers', async (context) => {
   const people = somePeople(context);
   const allowedSigners = people.file('signers', people.person('ann').line());
   const missing = join(people.folder, 'missing');

@@ -24,7 +24,7 @@ const started = (more: object = {}) => ({
 });
 const OPTIONS = { configPath: '/lifeboat.yaml' };
 
-test('a person who takes a run up is recorded if something differs from before, and only then', () => {
+test('a person who resumes a run is recorded if something differs from before, and only then', () => {
   const entries = entriesOf(['run.started', started(ASKS)]);
   expect(admitted(entries, ASKS, OPTIONS)).toEqual({ resumed: {}, notes: [] });
   const other = { ...ASKS, who: { ...WHO, login: 'bob', uid: 1001 } };
@@ -34,7 +34,7 @@ test('a person who takes a run up is recorded if something differs from before, 
   expect(admitted(entries, ASKS, OPTIONS).resumed).toEqual({ who: WHO });
 });
 
-test('a weaker policy is refused with what was asked and what is, and broken glass is on record each time', () => {
+test('a weaker policy is refused with the earlier and the present policy, and break-glass is recorded each time', () => {
   const entries = entriesOf(['run.started', started(ASKS)]);
   expect(() => admitted(entries, MUTE, OPTIONS)).toThrow(
     expect.objectContaining({ code: 'approval.weaker', exitCode: 3 }),
@@ -48,7 +48,7 @@ test('a weaker policy is refused with what was asked and what is, and broken gla
   expect(() => admitted(entries, MUTE, OPTIONS)).toThrow('less approval than when the run began');
 });
 
-test('a record of an earlier version is taken up as it is, and what is asked then is what counts', () => {
+test('a record of an earlier version can be resumed unchanged, and the present policy applies', () => {
   const entries = entriesOf(['run.started', started()]);
   expect(begunOf(entries)).toEqual({ approvals: undefined, latest: {}, requesters: ['alice'] });
   expect(admitted(entries, MUTE, OPTIONS).notes).toEqual([]);
@@ -57,7 +57,7 @@ test('a record of an earlier version is taken up as it is, and what is asked the
   expect(() => admitted(entries, MUTE, OPTIONS)).toThrow('less approval');
 });
 
-test('every name, address and login that has driven the run asks for it, and who took an approval back does not', () => {
+test('every name, address and login that has driven the run is a requester; a person who withdrew an approval is not', () => {
   const who = { ...WHO, name: 'marian', email: 'm@acme.com', login: 'ops' };
   const entries = entriesOf(
     ['run.started', started(ASKS)],
@@ -77,7 +77,7 @@ test.for([
   context.expect((await at.confirm()).code).toBe('approval.same-person');
 });
 
-test('only a line that was there at the beginning lets a key approve, and once removed it no longer does', async (context) => {
+test('only a key that was listed at the beginning can approve, and not after it was removed', async (context) => {
   const at = someConfirmation(context);
   const eve = somePeople(context).person('eve@acme.com');
   const signers = await keptSigners(at.signers);
@@ -97,7 +97,7 @@ test('only a line that was there at the beginning lets a key approve, and once r
   context.expect((await at.confirm()).code).toBeUndefined();
 });
 
-test('a request holds no longer than it would have at the beginning', (context) => {
+test('a request is valid for no longer than it would have been at the beginning', (context) => {
   const at = someConfirmation(context);
   Object.assign(at.entries[0] ?? {}, { body: started(ASKS) as unknown as Json });
   at.arrive();
@@ -111,7 +111,7 @@ test('a request holds no longer than it would have at the beginning', (context) 
   context.expect(EXPIRES_MS).toBeGreaterThan(60_000);
 });
 
-test('a key that has gone from a list of revoked keys, text or binary, is noticed', async (context) => {
+test('a key that was removed from a list of revoked keys, text or binary, is noticed', async (context) => {
   const people = somePeople(context);
   const [ada, bob] = [people.person('ada'), people.person('bob')];
   const policy = async (path: string) => ({ ...ASKS.approvals, revoked: await keptRevoked(path) });

@@ -30,14 +30,14 @@ const CHALLENGE: Challenge = {
 };
 
 describe('a challenge', () => {
-  test('is text that a person can read, and reads back as it was', () => {
+  test('is text that a person can read, and is read back unchanged', () => {
     const text = challengeText(CHALLENGE);
     expect(text).toMatch(/^[\x20-\x7e\n]+\n$/);
     expect(text).toContain('\norder: restore backup 3 into orders\n');
     expect(parseChallenge(text)).toEqual(CHALLENGE);
   });
 
-  test('whatever is in its fields, it stays printable ASCII with one thing a line', () => {
+  test('whatever its fields contain, it stays printable ASCII with one field a line', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 600 }), { maxLength: 80 }),
@@ -53,7 +53,7 @@ describe('a challenge', () => {
     );
   });
 
-  test('one changed, added or lost character makes it another one, or none', () => {
+  test('one changed, added or lost character makes it a different or invalid challenge', () => {
     const text = challengeText(CHALLENGE);
     fc.assert(
       fc.property(
@@ -95,7 +95,7 @@ describe('the hash of a plan', () => {
   const { entry: _, asked: __, expires: ___, plan: ____, requester: _____, ...rest } = CHALLENGE;
   const plan: Plan = { ...rest, version: '1', event: 'operator.confirm' };
 
-  test('differs whenever anything that the order rests on differs', () => {
+  test('differs whenever anything on which the order depends differs', () => {
     const others: Plan[] = [
       ...Object.keys(rest)
         .filter((name) => typeof plan[name as keyof Plan] === 'string')

@@ -11,7 +11,7 @@ const saysOf = (...lines: readonly string[]) =>
 test.each([
   ['a person with a key for approvals alone', `ada@example.com ${OURS} ${KEY}`],
   [
-    'several names, and a comment behind the key',
+    'several names, and a comment after the key',
     `"ada@example.com,ada" ${OURS},valid-before="20270101" ${KEY} Ada's laptop`,
   ],
   [
@@ -20,7 +20,7 @@ test.each([
   ],
   ['a key that is listed for something else', `ada@example.com namespaces="git" ${KEY}`],
   ['a remark', '# * ssh-ed25519'],
-])('finds nothing to say of %s', (_, line) => {
+])('has no finding about %s', (_, line) => {
   expect(saysOf(line)).toEqual([]);
 });
 
@@ -45,14 +45,14 @@ test.each([
   [`ada ${OURS},valid-before="20261120" ${KEY}`, /has expired \(valid-before\): that key approves nothing/],
   [`ada ${OURS},valid-before="202611210259Z" ${KEY}`, /has expired/],
   [`ada ${OURS},valid-after="20270101" ${KEY}`, /is not valid yet/],
-])('warns of the line %s', (line, says) => {
+])('warns about the line %s', (line, says) => {
   const found = saysOf('# who may', '', line, `bob ${OURS} ${KEY}`);
   expect(found).toHaveLength(1);
   expect(found[0]).toMatch(/^3: /);
   expect(found[0]).toMatch(says);
 });
 
-test('knows whether anybody could approve at this moment', () => {
+test('says whether anybody could approve at this moment', () => {
   const canApprove = (...lines: readonly string[]) => evaluateSigners(lines.join('\n'), NOW).canApprove;
   expect(canApprove(`ada ${KEY}`)).toBe(true);
   expect(canApprove(`*@example.com cert-authority,${OURS} ${KEY}`)).toBe(true);

@@ -12,7 +12,7 @@ function otherwise(asked: Asked, change: Partial<ReturnType<typeof parseChalleng
 }
 
 describe.concurrent('an approval', () => {
-  test('of what is asked lets the confirmation pass, with the signature on record', async (context) => {
+  test('of the current request lets the confirmation pass, with the signature on record', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     expect((await at.confirm()).code).toBe('approval.needed');
@@ -22,7 +22,7 @@ describe.concurrent('an approval', () => {
     expect(at.entries.at(-1)?.body).not.toHaveProperty('moment');
   });
 
-  test('of another run opens nothing, whatever entry it is laid under', async (context) => {
+  test('of another run does not count, whatever entry it is placed under', async (context) => {
     const { expect } = context;
     const first = someConfirmation(context, { run: 'R1' });
     const of = first.asked();
@@ -47,7 +47,7 @@ describe.concurrent('an approval', () => {
     ['plan', { plan: '0'.repeat(64) }],
     ['requester', { requester: 'carol@acme.com' }],
     ['expiresAt', { expiresAt: '2027-01-01T00:00:00.000Z' }],
-  ] as const)('under an entry whose %s alone is another counts for nothing', async ([, change], context) => {
+  ] as const)('under an entry with only another %s does not count', async ([, change], context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     const honest = at.asked();
@@ -77,7 +77,7 @@ describe.concurrent('an approval', () => {
     ['entry', '99'],
     ['entry', 'NaN'],
   ] as const)(
-    'over a text whose %s (%j) is not that of the run counts for nothing',
+    'over a text whose %s (%j) is not that of the run does not count',
     async ([name, value], context) => {
       const { expect } = context;
       const at = someConfirmation(context);
@@ -107,7 +107,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBe('approval.astray');
   });
 
-  test('holds as long as the plan does, and is requested again when that has changed', async (context) => {
+  test('is valid as long as the plan is unchanged, and is requested again after a change', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));
@@ -120,7 +120,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
-  test('is evaluated when it is used: revoked or removed from the list after it was accepted, it does not count', async (context) => {
+  test('is checked when it is used: if its key was revoked or removed from the list since, it does not count', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));
@@ -134,7 +134,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
-  test('is evaluated again before its call: expired, withdrawn, or removed from the list it does not count', async (context) => {
+  test('is checked again before its call: if expired, withdrawn, or removed from the list, it does not count', async (context) => {
     const { expect } = context;
     const armed = async (change: (at: ReturnType<typeof someConfirmation>) => void) => {
       const at = someConfirmation(context);
@@ -171,7 +171,7 @@ describe.concurrent('an approval', () => {
     expect(await armed(record)).toEqual(['approval.withdrawn']);
   });
 
-  test('of an earlier confirmation says nothing of a later one, and one is needed where the config asks now', async (context) => {
+  test('of an earlier confirmation does not cover a later one, and one is needed where the config requires it now', async (context) => {
     const { expect } = context;
     let asks = false;
     const at = someConfirmation(context, { needs: () => asks });
@@ -188,7 +188,7 @@ describe.concurrent('an approval', () => {
     expect(await look()).toBe('approval.needed');
   });
 
-  test('that was withdrawn stays so when the same request is laid in again', async (context) => {
+  test('that was withdrawn stays withdrawn when the same request is placed again', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     const taken = at.asked();
@@ -201,7 +201,7 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBe('approval.withdrawn');
   });
 
-  test('expires to the second, even if the clock was set back in between, and a clock set ahead gains nothing', async (context) => {
+  test('expires to the second, even if the clock was set back in between, and a clock set ahead gains no time', async (context) => {
     const { expect } = context;
     const end = EXPIRES_MS / 1000;
     const at = (seconds: number, moved: number) => {
@@ -218,7 +218,7 @@ describe.concurrent('an approval', () => {
     expect((await at(end, 1000)).code).toBe('approval.expired');
   });
 
-  test('that counts on the clock of the record says by which moment', async (context) => {
+  test('that is timed by the clock of the record says until which moment', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.bob.sign(at.asked().text));
@@ -228,7 +228,7 @@ describe.concurrent('an approval', () => {
     expect(at.entries.at(-1)?.body).toMatchObject({ moment: '2026-11-21T03:30:00.000Z' });
   });
 
-  test('of a name like the requester is refused with the way to tell two people apart', async (context) => {
+  test('by a name that resembles the requester is refused with the way to tell two people apart', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.lay(at.alice.sign(at.asked().text));
@@ -243,7 +243,7 @@ describe.concurrent('an approval', () => {
     }
   });
 
-  test('bypasses a request that does not fit only with a fitting one on record', async (context) => {
+  test('can bypass a request that does not match only with a matching one on record', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     at.append('approval.asked', otherwise(at.asked(), { run: 'R1' }));

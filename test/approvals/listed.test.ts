@@ -42,7 +42,7 @@ describe.concurrent('the file of allowed signers', () => {
     }
   });
 
-  test('gives the line that allows a key, which alone verifies the signature later', async (context) => {
+  test('gives the line that allows a key, and that line alone verifies the signature later', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const [ada, bob] = [people.person('ada'), people.person('bob')];
@@ -69,7 +69,7 @@ describe.concurrent('the file of allowed signers', () => {
     expect(await verifySignature(TEXT, signature, { allowedSigners })).toMatchObject({ allowedBy: line });
   });
 
-  test('is quoted by its line when a key is not allowed, and of other lines nothing is said', async (context) => {
+  test('is quoted by the line of a key that is not allowed, and says nothing about other lines', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const [ada, bob] = [people.person('ada'), people.person('bob')];
@@ -85,7 +85,7 @@ describe.concurrent('the file of allowed signers', () => {
     expect(strange.shortMessage).toMatch(/may approve now: "No principal matched\."$/);
   });
 
-  test('may list a key for other purposes first: the name that it approves under counts', async (context) => {
+  test('may list a key for other purposes first: the name under which it approves counts', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const bob = people.person('bob@example.com');
@@ -107,7 +107,7 @@ describe.concurrent('the file of allowed signers', () => {
     }
   });
 
-  test('gives the name that the key may sign under first, so that the line on record is the one of that name', async (context) => {
+  test('gives first the name under which the key may sign, so that the recorded line is the one of that name', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const bob = people.person('bob@example.com,bobby');
@@ -146,7 +146,7 @@ describe.concurrent('the file of allowed signers', () => {
     });
   });
 
-  test('believes no authority whose time has passed, nor a certificate for other things', async (context) => {
+  test('accepts no authority whose time has passed, and no certificate for other purposes', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const [authority, bob] = [people.person('authority'), people.person('bob')];

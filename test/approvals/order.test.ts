@@ -44,6 +44,6 @@ test.each([
   'type its name to restore backup 3 into orders all the same',
   'the name of the instance, please: backup 3 goes into orders',
   'it has changed (type its name to drop it): type its name to restore backup 3 into orders all the same',
-])('what is approved is the order that the question gives, however it asks for it: %s', (prompt) => {
+])('what is approved is the order in the question, however the question asks for it: %s', (prompt) => {
   expect(planAt(prompt)).toMatchObject({ prompt, order: 'restore backup 3 into orders' });
 });

@@ -134,7 +134,7 @@ const ROWS: readonly Row[] = [
 
 describe.concurrent('an approval that a plan asks for', () => {
   test.for(ROWS.flatMap((row) => row.kinds.map((kind) => [row.answer, kind, row] as const)))(
-    '%s: a %s goes where the table says',
+    '%s: a %s reaches the state that the table gives',
     async ([, kind, { give, to = WAITS, wrote }], context) => {
       const { expect } = context;
       const at = await somePlan(context, kind);
@@ -203,7 +203,7 @@ describe.concurrent('an approval that a plan asks for', () => {
     }
   });
 
-  test('counts by the starter of the plan where the plan allows that, if somebody else drives the step', async (context) => {
+  test('by the person who started the plan counts where the plan allows that, if somebody else drives the step', async (context) => {
     const { expect } = context;
     const at = await somePlan(context, 'step', { notBy: 'nobody', quorum: 1 });
     expect(await at.sign(at.people.sam)).toBeUndefined();
@@ -237,7 +237,7 @@ describe.concurrent('an approval that a plan asks for', () => {
   );
 
   test.for(KINDS)(
-    'that expired is asked for again by itself when a %s with `ask-again` is looked at, and the old one approves nothing',
+    'that expired is requested again when a %s with `ask-again` is looked at, and the old one approves nothing',
     async (kind, context) => {
       const { expect } = context;
       const at = await somePlan(context, kind, { onExpiry: 'ask-again', quorum: 1 });
@@ -256,7 +256,7 @@ describe.concurrent('an approval that a plan asks for', () => {
     },
   );
 
-  test('that expired is asked for again while a process shows the run, once it is woken', async (context) => {
+  test('that expired is requested again while a process shows the run, once it is woken', async (context) => {
     const { expect } = context;
     const at = await somePlan(context, 'step', { onExpiry: 'ask-again' });
     const { challenge } = await at.asked();
@@ -266,7 +266,7 @@ describe.concurrent('an approval that a plan asks for', () => {
     expect((await at.asked()).challenge).not.toBe(challenge);
   });
 
-  test.for(KINDS)('that expired stops a %s with `stop`, and says why', async (kind, context) => {
+  test.for(KINDS)('that expired stops a %s with `stop`, and gives the reason', async (kind, context) => {
     const { expect } = context;
     const at = await somePlan(context, kind, { onExpiry: 'stop' });
     await at.sign(at.people.bob);
@@ -288,7 +288,7 @@ describe.concurrent('an approval that a plan asks for', () => {
   });
 
   test.for(['ask-again', 'stop'] as const)(
-    'that was withdrawn waits for a person after its time as well, with `%s`',
+    'that was withdrawn still waits for a person when its time is over, with `%s`',
     async (onExpiry, context) => {
       const { expect } = context;
       const at = await somePlan(context, 'step', { onExpiry });
@@ -314,7 +314,7 @@ describe.concurrent('an approval that a plan asks for', () => {
     expect(text).toContain('fact: steps of traffic: dns\n');
   });
 
-  test('of a step shows what came of the groups that it names', async (context) => {
+  test('of a step shows the results of the groups that it names', async (context) => {
     const { expect } = context;
     const { text } = await (await somePlan(context, 'step', { shows: ['data'] })).asked();
     expect(text).toContain('order: go on with go (approval 1 of 2)\n');

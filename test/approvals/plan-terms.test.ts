@@ -46,13 +46,13 @@ const child = (lane: string, step: string, attempt: number, more: object) => ({
 });
 
 describe('an approval in a step of a plan', () => {
-  test('knows who started the plan by every name on record, and who was listed then', async () => {
+  test('knows every recorded name of the person who started the plan, and who was listed then', async () => {
     const around = await aroundOfPlan(journalWith([]), { runId: 'STEP', runbook: 'plan-step' });
     expect(around.starter).toEqual(['host7', 'Sam', 'sam@acme.com', 'sam1']);
     expect(around.listed).toEqual(LISTED);
   });
 
-  test('shows the last attempt of each step, what failed, what is not over, and what people passed', async () => {
+  test('shows the last attempt of each step, what failed, what is still open, and what people passed', async () => {
     const journal = journalWith([
       child('orders', 'recover', 1, { result: 'failed', where: 'it was stopped' }),
       child('orders', 'recover', 2, { result: 'done' }),
@@ -67,7 +67,7 @@ describe('an approval in a step of a plan', () => {
     ]);
   });
 
-  test('outside of plans reads nothing', async () => {
+  test('reads nothing outside of plans', async () => {
     const journal = { read: () => Promise.reject(new Error('read')), rows: async () => [] };
     const around = await aroundOfPlan(journal, { runId: 'R1', runbook: 'restore-backup' });
     expect(around).toEqual({ starter: [], listed: undefined, shown: [] });

@@ -31,7 +31,7 @@ test.each<[string, ApprovalPolicy, ...string[]]>([
     'fewer changes of orders need a second person',
   ],
   [
-    'two instances ask nobody',
+    'two instances need no approval',
     without({ required: { orders: 'none', 'orders-dr': 'none' } }),
     'fewer changes of orders need a second person',
     'fewer changes of orders-dr need a second person',
@@ -59,20 +59,20 @@ test.each<[string, ApprovalPolicy, ...string[]]>([
 
 test.each<[string, ApprovalPolicy, ApprovalPolicy]>([
   ['nothing has changed', BEGUN, BEGUN],
-  ['more asks for one', BEGUN, without({ required: { ...BEGUN.required, lab: 'destructive' } })],
+  ['more changes need an approval', BEGUN, without({ required: { ...BEGUN.required, lab: 'destructive' } })],
   ['a level is higher', BEGUN, without({ required: { ...BEGUN.required, 'orders-dr': 'destructive' } })],
-  ['a request lasts less long', BEGUN, without({ expiresSeconds: 60 })],
-  ['somebody is revoked', BEGUN, without({ revoked: file('ada', 'mallory', 'trudy') })],
-  ['a list of revoked keys has come', NO_LIST, BEGUN],
+  ['a request expires earlier', BEGUN, without({ expiresSeconds: 60 })],
+  ['a key is revoked', BEGUN, without({ revoked: file('ada', 'mallory', 'trudy') })],
+  ['a list of revoked keys was added', NO_LIST, BEGUN],
   // They cannot approve, so nothing is weaker.
-  ['others are allowed', BEGUN, without({ signers: signers('eve') })],
-  ['approvals have come', { required: { orders: 'none' } }, BEGUN],
+  ['other people are allowed', BEGUN, without({ signers: signers('eve') })],
+  ['approvals were added', { required: { orders: 'none' } }, BEGUN],
   ['nothing was required', without({ required: { orders: 'none' } }), { required: { orders: 'none' } }],
 ])('a policy is not weaker where %s', (_what, begun, now) => {
   expect(weakenings(begun, now)).toEqual([]);
 });
 
-test('a level asks for a second person by what a change risks', () => {
+test('a level asks for a second person according to the risk of a change', () => {
   const asks = (['none', 'overwrites', 'destructive', undefined] as const).map((level) => [
     asksFor(level, 'overwrites'),
     asksFor(level, 'destructive'),

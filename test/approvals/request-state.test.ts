@@ -47,7 +47,7 @@ const NOW = new Date('2026-11-21T03:20:00.000Z');
 const moved = entry('event', { event: { type: 'operator.confirm' }, to: 'confirming' });
 
 describe('what waits for an approval', () => {
-  test('is the newest challenge since the run has moved; that of an earlier confirmation counts for nothing', () => {
+  test('is the newest challenge since the run has moved; that of an earlier confirmation does not count', () => {
     expect(requestStateOf([moved, asked('a')]).asked?.challenge).toBe('a');
     expect(requestStateOf([moved, asked('a'), asked('b')]).asked?.challenge).toBe('b');
     expect(requestStateOf([moved, asked('a'), moved]).asked).toBeUndefined();
@@ -56,7 +56,7 @@ describe('what waits for an approval', () => {
     expect(requestStateOf([moved, asked('a'), taken, asked('b')]).withdrawn).toBeUndefined();
   });
 
-  test('expires at its end to the millisecond, and is not good before it was asked', () => {
+  test('expires at its end to the millisecond, and is not valid before it was requested', () => {
     const at = (time: string) => isExpired(TEXT, new Date(time));
     expect(at('2026-11-21T03:59:59.999Z')).toBe(false);
     expect(at('2026-11-21T04:00:00.000Z')).toBe(true);
@@ -64,17 +64,17 @@ describe('what waits for an approval', () => {
     expect(isExpired('anything else', new Date(0))).toBe(true);
   });
 
-  test('a clock that is set back makes nothing good again', () => {
+  test('a clock that is set back makes nothing valid again', () => {
     const later = entry('run.resumed', { pid: 1 }, '2026-11-21T05:00:00.000Z');
     const moment = momentOf([moved, asked('a'), later], new Date('2026-11-21T03:10:00.000Z'));
     expect(isExpired(TEXT, moment)).toBe(true);
   });
 });
 
-describe('what was asked in a run once', () => {
+describe('an approval that a run has asked for', () => {
   const confirming = { state: 'confirming', target: 'orders' };
 
-  test('is asked at that step of it until the run ends, and at no other step', () => {
+  test('is required at that step until the run ends, and at no other step', () => {
     expect(isAskedOnRecord([moved, asked('a')], confirming)).toBe(true);
     expect(isAskedOnRecord([moved, asked('a'), moved, moved], confirming)).toBe(true);
     expect(isAskedOnRecord([moved], confirming)).toBe(false);
@@ -82,13 +82,13 @@ describe('what was asked in a run once', () => {
     expect(isAskedOnRecord([moved, asked('a')], { ...confirming, target: 'payroll' })).toBe(false);
   });
 
-  test('is not forgotten over what is after it', () => {
+  test('is still required whatever is recorded after the request', () => {
     const unreadable = entry('approval.asked', { challenge: 'b', text: 'no request' });
     const bypassed = entry('approval.bypassed', { challenge: 'a', order: 'o', reason: 'r' });
     expect(isAskedOnRecord([moved, asked('a'), unreadable, bypassed], confirming)).toBe(true);
   });
 
-  test('ends by the clock that it was asked by, whichever way this one was moved since', () => {
+  test('expires by the clock at the time of the request, however this clock was moved since', () => {
     const at = (seconds: readonly number[]) => {
       const notes = seconds.map((one) => entry('clock.moved', { seconds: one }));
       return momentSinceAsked([moved, entry('clock.moved', { seconds: -9_000 }), asked('a'), ...notes], NOW);

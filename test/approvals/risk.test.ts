@@ -47,7 +47,7 @@ test.each([
   ['prepareRecovery', 'destructive'],
   ['dropDatabase', 'overwrites'],
 ])(
-  'a confirmation that leads to %s risks as much, whatever path the service gives that call: %s',
+  'a confirmation that leads to %s has the same risk, whatever path the service gives that call: %s',
   (verb, is) => {
     expect(risk(confirming({ verb, calls: [call('/elsewhere')] }))).toBe(is);
     expect(risk(confirming({ verb, calls: [call('/pitr/restore')] }))).toBe(is);
@@ -55,13 +55,13 @@ test.each([
   },
 );
 
-test('a confirmation of which nothing shows that it is harmless counts as one that overwrites data', () => {
+test('a confirmation that is not shown to be harmless counts as one that overwrites data', () => {
   expect(risk(confirming({}))).toBe('overwrites');
   expect(risk(confirming({ verb: 'recheck', calls: [call('/restart')] }))).toBe('overwrites');
   expect(risk(confirming({ verb: 'createBackup', calls: [call('/backups')] }))).toBe('overwrites');
 });
 
-test('each confirmation of each runbook has the risk of what it leads to', () => {
+test('each confirmation of each runbook has the risk of the call that it leads to', () => {
   const found = Object.values(runbooks).flatMap((runbook) => {
     const path = mainPathOf(runbook.machine);
     return path.flatMap((state) => {
@@ -79,7 +79,7 @@ test('each confirmation of each runbook has the risk of what it leads to', () =>
   ]);
 });
 
-test('a state that risks anything is on the path of a run, where confirmations are weighed by what follows', () => {
+test('every state with a risk is on the main path of a run, where confirmations are rated by what follows', () => {
   const hidden = Object.values(runbooks).flatMap(({ id, machine }) => {
     const path = new Set(mainPathOf(machine));
     return leavesOf(machine)

@@ -36,11 +36,11 @@ describe('a name that a signer is listed under', () => {
     // Only the local part is similar, and no one has that name.
     ['a.smith@home.org', smith],
     ['+@acme.com', { name: '-', email: 'x@acme.com' }],
-  ] as const)('%s is somebody else than %j', (name, operator) => {
+  ] as const)('%s is a different person from %j', (name, operator) => {
     expect(resemblance(name, [], operator)).toBeUndefined();
   });
 
-  test('is held against who asked, when that was another one than who confirms', () => {
+  test('is compared with the requester, if that is not the person who confirms', () => {
     expect(resemblance('alice+1@acme.com', ['alice@acme.com', 'Alice'], { name: 'bob' })).toBe('same');
     expect(resemblance('alice@home.org', ['alice@acme.com', 'Alice'], { name: 'bob' })).toBe('namesake');
     expect(resemblance('carol@acme.com', ['alice@acme.com', 'Alice'], { name: 'bob' })).toBeUndefined();

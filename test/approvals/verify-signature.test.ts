@@ -25,7 +25,7 @@ function ownKey(): Secret {
 
 describe.concurrent('a signature over a challenge', () => {
   test.for(['ed25519', 'rsa', 'ecdsa'] as const)(
-    'of an %s key counts, by the name it is listed under',
+    'by an %s key counts, under the name it is listed with',
     async (type, context) => {
       const { expect } = context;
       const people = somePeople(context);
@@ -60,7 +60,7 @@ describe.concurrent('a signature over a challenge', () => {
     expect(spawnSync('ssh-keygen', args, { input: `${TEXT} ` }).status).not.toBe(0);
   });
 
-  test('of a certificate counts by the names that its authority wrote into it', async (context) => {
+  test('by a certificate counts under the names that its authority wrote into it', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const [authority, ada] = [people.person('authority'), people.person('ada')];
@@ -74,7 +74,7 @@ describe.concurrent('a signature over a challenge', () => {
     expect(listed).toContain(found.key);
   });
 
-  test('is refused under a pattern, because its owner is unknown', async (context) => {
+  test('is refused under a wildcard pattern, because its owner is unknown', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('*@example.com');
@@ -85,7 +85,7 @@ describe.concurrent('a signature over a challenge', () => {
     });
   });
 
-  test('counts only while the key may sign, also for a clock that stands still or goes back', async (context) => {
+  test('counts only while the key may sign, even if a clock stands still or goes back', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('ada');
@@ -100,7 +100,7 @@ describe.concurrent('a signature over a challenge', () => {
     await expect(at('2026-12-02')).rejects.toMatchObject({ code: 'approval.refused' });
   });
 
-  test('is not believed to a list that everybody can write, or that is not there', async (context) => {
+  test('is not accepted with a list that everybody can write, or that is missing', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('ada');
@@ -135,7 +135,7 @@ describe.concurrent('a signature over a challenge', () => {
     expect(new Set(await Promise.all(refused))).toEqual(new Set(['approval.refused']));
   });
 
-  test('counts with the line ends and the mark that mail and editors give its file', async (context) => {
+  test('counts with the line ends and byte order mark that mail and editors add to its file', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('ada');
@@ -160,7 +160,7 @@ describe.concurrent('a signature over a challenge', () => {
       (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`,
     ],
   ] as const)(
-    'over a copy that was changed on its way is refused, by name: %s',
+    'over a copy that was changed on its way is refused, and the change is named: %s',
     async ([how, change], context) => {
       const { expect } = context;
       const people = somePeople(context);
@@ -178,7 +178,7 @@ describe.concurrent('a signature over a challenge', () => {
   );
 
   test.for(['utf8', 'utf16le', 'utf16be'] as const)(
-    'is found in a list in %s with its mark',
+    'is found in a list in %s with its byte order mark',
     async (encoding, context) => {
       const { expect } = context;
       const people = somePeople(context);
@@ -201,7 +201,7 @@ describe.concurrent('a signature over a challenge', () => {
     },
   );
 
-  test('is not looked for in a list whose bytes are no text', async (context) => {
+  test('is not looked for in a list whose bytes are not text', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('ada');
@@ -212,7 +212,7 @@ describe.concurrent('a signature over a challenge', () => {
     });
   });
 
-  test('counts under a name with a space, in quotes, and under no name of other letters', async (context) => {
+  test('counts under a quoted name with a space, and under no name of other letters', async (context) => {
     const { expect } = context;
     const people = somePeople(context);
     const ada = people.person('"Ada Example"');
@@ -226,7 +226,7 @@ describe.concurrent('a signature over a challenge', () => {
     });
   });
 
-  test('is looked into without a crash, whatever it is', ({ expect }) => {
+  test('is parsed without a crash, whatever it contains', ({ expect }) => {
     const armor = (blob: Buffer) =>
       `-----BEGIN SSH SIGNATURE-----\n${blob.toString('base64')}\n-----END SSH SIGNATURE-----\n`;
     const long = Buffer.concat([Buffer.from('SSHSIG'), Buffer.of(0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 1)]);

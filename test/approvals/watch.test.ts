@@ -5,7 +5,7 @@ import { approvalLine } from '../../src/plain/describe-approval.ts';
 import { someConfirmation } from './confirmation.ts';
 
 describe.concurrent('what is shown of an approval', () => {
-  test('becomes given once the signature is there and good', async (context) => {
+  test('becomes given once the signature is there and valid', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);
     const watch = approvalWatch(at.gate, dirname(at.signers), { allowedSigners: at.signers });
@@ -17,7 +17,7 @@ describe.concurrent('what is shown of an approval', () => {
     await expect.poll(() => watch(at.state())?.state, { timeout: 300_000 }).toBe('given');
   });
 
-  test('is never given over a request that is not what the run is about to do, and says why', (context) => {
+  test('is never given for a request that differs from what the run is about to do, with the reason', (context) => {
     const { expect } = context;
     const other = someConfirmation(context, { run: 'R1' });
     const at = someConfirmation(context);
@@ -32,7 +32,7 @@ describe.concurrent('what is shown of an approval', () => {
     });
   });
 
-  test('lets the run look once at a request that has expired, where the plan says what happens then', (context) => {
+  test('wakes the run once when a request has expired, where the plan says what happens then', (context) => {
     const { expect } = context;
     const woken = (onExpiry: 'pause' | 'ask-again' | 'stop') => {
       const terms = { within: 60_000, onExpiry, starter: [], given: 0 };

@@ -38,27 +38,27 @@ const WITH_MACHINES = [
   'src/commands/worker/worker.ts',
 ];
 
-describe('loaded at once', () => {
-  it('no package before the first frame is painted, and two by what parses a command line', () => {
+describe('what is loaded at once', () => {
+  it('is no package before the first frame is painted, and two packages with the command line parser', () => {
     expect(packagesOf('src/cli/start.ts')).toEqual([]);
     expect(packagesOf('src/cli/main.ts')).toEqual([]);
     expect(packagesOf('src/cli/program.ts')).toEqual(['commander', 'fastest-levenshtein']);
   });
 
-  it('by no command what draws the screen, reads prose and dates, or sends requests', () => {
+  it('does not include, for any command, what draws the screen, reads prose and dates, or sends requests', () => {
     expect(COMMANDS.length).toBeGreaterThan(30);
     const heavy = new Set(['chrono-node', 'ink', 'marked', 'react', 'tough-cookie', 'undici']);
     const loading = COMMANDS.filter((command) => packagesOf(command).some((name) => heavy.has(name)));
     expect(loading).toEqual([]);
   });
 
-  it('with the screen of a run no screen that lies beside it', () => {
+  it('includes no neighbouring screen with the screen of a run', () => {
     const screens = [...loadedWith('src/tui/show-run.ts')].filter((path) => path.startsWith(SCREENS));
     const names = new Set(screens.map((path) => path.slice(SCREENS.length).split('/')[0]));
     expect([...names].sort()).toEqual(['entry', 'help', 'index.ts', 'notice', 'palette', 'run']);
   });
 
-  it('to list backups nothing that changes an instance, and at most 90 files', () => {
+  it('includes nothing that changes an instance, and at most 90 files, to list backups', () => {
     const loaded = [...loadedWith('src/commands/service/backups.ts')].filter((path) => FILES.has(path));
     expect(loaded.filter((path) => /\/(?:change[^/]*|approvals\/.*|runner\/.*)\.ts$/u.test(path))).toEqual(
       [],
@@ -66,7 +66,7 @@ describe('loaded at once', () => {
     expect(loaded.length).toBeLessThanOrEqual(90);
   });
 
-  it('by no other command the runbooks', () => {
+  it('includes the runbooks only for the commands of the list', () => {
     const loading = COMMANDS.filter((command) => {
       return loadedWith(command).has('machines/index.ts');
     });

@@ -113,7 +113,7 @@ describe('the run of a plan', () => {
     expect(said(type, event)).toBe(words);
   });
 
-  test('says which wish of another process it refused', () => {
+  test('says which request of another process it refused', () => {
     const entry = { type: 'wish.refused', body: { wish: 3, why: 'the group is over' } };
     expect(entrySentences()(entry)).toEqual({ text: 'wish 3 was refused: the group is over', tone: 'warn' });
   });

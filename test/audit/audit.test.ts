@@ -21,7 +21,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  test('is intact under the key of this machine as well, and says what one home alone cannot show', async () => {
+  test('is also intact under the key of this machine, and says what one home alone cannot show', async () => {
     const sealed = await sealedHome(3);
     const report = await auditHome(sealed, { storedKey: sealed.signer.publicKey });
     expect(report.verdict).toBe('intact');
@@ -30,7 +30,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  test('is not changed by a member who worked without the folder of a team, and names them with the reason', async () => {
+  test('is not changed by work without the folder of a team, and a note gives the reason', async () => {
     const sealed = await openSealed();
     const body = { reason: 'the mount is down', lack: 'it cannot be read' };
     await sealed.append({ stream: 'store/log', type: 'alone.accepted', body });
@@ -44,7 +44,7 @@ describe('the verdict', () => {
     );
   });
 
-  test('is consistent without a key, which it names', async () => {
+  test('is consistent without a key, and names the installation whose key is missing', async () => {
     const sealed = await sealedHome(3);
     const report = await auditHome(sealed);
     expect(report.verdict).toBe('consistent');
@@ -75,7 +75,7 @@ describe('the verdict', () => {
     expect(report).toMatchObject({ verdict: 'not-intact', entries: 0 });
   });
 
-  test('comes of a live journal too, and nothing is changed in it', async () => {
+  test('can be given for a live journal too, and changes nothing in it', async () => {
     const sealed = await openSealed();
     onTestFinished(sealed.close);
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
@@ -86,7 +86,7 @@ describe('the verdict', () => {
     await sealed.append({ stream: 'run/a', type: 'note', body: 2 });
   });
 
-  test('says which leaves are those of a run', async () => {
+  test('says which leaves belong to a run', async () => {
     const sealed = await sealedHome(3);
     const { run } = await auditHome(sealed, { stream: 'run/a' });
     expect(run).toEqual({
@@ -118,7 +118,7 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem head.other', 'problem log.rewritten'));
   });
 
-  test('a run that was deleted, and everything closed up behind it', async () => {
+  test('a run that was deleted, with the rest closed up behind it', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) =>
       rewrite(
@@ -144,7 +144,7 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem log.unsigned'));
   });
 
-  test('entries removed from the middle, without calling them the last', async () => {
+  test('entries removed from the middle, without calling them the last ones', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf IN (3, 4)'));
     const { findings } = await auditHome(sealed, pinned(sealed));

@@ -7,8 +7,8 @@ import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { forge, rowsOf } from './forge.ts';
 import { type SealedJournal, sealedHome } from './sealed-journal.ts';
 
-describe('a look at entries alone', () => {
-  test('finds nothing in an untouched store, and reports how many entries it has hashed', async () => {
+describe('a check of the entries alone', () => {
+  test('has no finding for an untouched store, and reports how many entries it has hashed', async () => {
     const sealed = await sealedHome(20);
     expect(await look(sealed)).toEqual({ checked: 41, unread: 0, problems: [] });
     expect(await look(sealed, { newest: 100 })).toEqual({ checked: 41, unread: 0, problems: [] });
@@ -16,7 +16,7 @@ describe('a look at entries alone', () => {
       expect(await look(sealed, { newest })).toEqual({ checked: newest, unread: 41 - newest, problems: [] });
   });
 
-  test('finds an entry that was rewritten in its place, unless it is older than was asked for', async () => {
+  test('finds an entry that was rewritten in place, unless it is older than the requested start', async () => {
     const sealed = await sealedHome(20);
     forge(sealed.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE leaf = 7"));
     expect(await codes(sealed)).toEqual(['entry.changed']);
@@ -35,7 +35,7 @@ describe('a look at entries alone', () => {
     expect(await codes(sealed)).toContain('tree.changed');
   });
 
-  test('passes over what a person has accepted as lost, also where it begins inside of that', async () => {
+  test('skips what a person has accepted as lost, even if it starts inside that part', async () => {
     const sealed = await sealedHome(20);
     forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf BETWEEN 11 AND 14'));
     expect(await codes(sealed)).toContain('log.gap');

@@ -15,7 +15,7 @@ const checkpoint = ({ home }: Pick<SealedJournal, 'home'>, size: number) => {
 };
 
 describe('checkpoints', () => {
-  test('that the store remembers and no place has are a problem', async () => {
+  test('that the store remembers and that no place has are a problem', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();
@@ -25,7 +25,7 @@ describe('checkpoints', () => {
     expect(await codes(sealed)).toEqual(both('problem checkpoint.missing', 'limit place.empty'));
   });
 
-  test('that a call demanded which continued are a problem, also where the store does not remember them', async () => {
+  test('that a completed call required are a problem, even if the store does not remember them', async () => {
     const sealed = await openSealed();
     await sealed.append(...armed, outcome('landed'));
     await sealed.close();
@@ -34,7 +34,7 @@ describe('checkpoints', () => {
     expect(report.findings[0]?.shortMessage).toContain('a checkpoint followed entry 4 of run/a');
   });
 
-  test('that a call demanded are elsewhere, where others write to the store too and nothing was ever signed here', async () => {
+  test('that a call required may be elsewhere, if others write to the store too and nothing was ever signed here', async () => {
     const sealed = await openSealed();
     await sealed.append(...armed, outcome('landed'));
     await sealed.close();
@@ -45,7 +45,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  test('beyond the end of a store that was moved are a limit, and tell of no rollback', async () => {
+  test('beyond the end of a store that was moved are a limit, and do not indicate a rollback', async () => {
     const sealed = await openSealed();
     const { append, sealer, journal } = sealed;
     await append({ stream: 'run/a', type: 'note', body: 1 });
@@ -64,14 +64,14 @@ describe('checkpoints', () => {
     expect(report.findings[0]?.shortMessage).toContain('moved to postgres:///team');
   });
 
-  test.each(['absent'])('are not demanded by a call that was armed and never sent', async (sent) => {
+  test.each(['absent'])('are not required by a call that was armed and never sent', async (sent) => {
     const sealed = await openSealed();
     await sealed.append(...armed, outcome(sent));
     await sealed.close();
     expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual(['limit place.empty', HOME_ONLY]);
   });
 
-  test('that the close of a run demands are a limit at the end of the log, and a problem once another process continued', async () => {
+  test('that the close of a run requires are a limit at the end of the log, and a problem once another process continued', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'run.closed', body: {} });
     expect(codesOf(await auditHome(sealed, pinned(sealed)))).toEqual([
@@ -118,7 +118,7 @@ describe('checkpoints', () => {
     expect(codesOf(await auditHome(sealed, pinned(sealed)))).toContain('problem log.gone');
   });
 
-  test('which a person has accepted not to fit are a limit that says who did and why', async () => {
+  test('that do not fit, as a person has accepted, are a limit that says who accepted it and why', async () => {
     const sealed = await sealedHome(3);
     const note = readFileSync(checkpoint(sealed, 7), 'utf8');
     forge(sealed.home, (db) => {

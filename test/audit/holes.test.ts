@@ -25,7 +25,7 @@ function walked(entries: readonly LoggedEntry[], gaps: readonly [number, number]
   return { walk, codes: findings.list().map(({ code }) => code) };
 }
 
-test('around every hole that was accepted, what is left gives the roots that were signed, or none', async () => {
+test('around every accepted hole, the remaining entries give the signed roots, or none', async () => {
   const entries = await logOf(SIZE);
   const whole = walked(entries, []).walk;
   let compared = 0;
@@ -48,7 +48,7 @@ test('around every hole that was accepted, what is left gives the roots that wer
   expect(compared).toBeGreaterThan(1_000);
 });
 
-test('a root that was signed over a hole shows whether what is stored of the tree beside it is true', async () => {
+test('a root that was signed over a hole shows whether the stored parts of the tree beside it are genuine', async () => {
   const entries = await logOf(SIZE);
   const real = walked(entries, []).walk.root();
   const left = entries.filter(({ index }) => index !== 10);

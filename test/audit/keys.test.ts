@@ -50,7 +50,7 @@ const endorsed = async ({ home, signer }: SealedJournal, { publicKey }: Signer) 
   await sealed.close();
 };
 
-test('a key that was given, and that has signed nothing here, pins nothing', async () => {
+test('a given key that has signed nothing here pins nothing', async () => {
   const sealed = await sealedHome(3);
   const other = freshSigner().publicKey;
   expect(await found(sealed, { publicKey: other })).toContain('problem key.other');
@@ -58,14 +58,14 @@ test('a key that was given, and that has signed nothing here, pins nothing', asy
   expect(await found(sealed, { publicKey: 'no key' })).toContain('problem key.unreadable');
 });
 
-test('the key of a machine that has joined a shared store and written nothing yet pins nothing, and accuses no one', async () => {
+test('the key of a machine that has joined a shared store without writing to it pins nothing, and causes no accusation', async () => {
   const sealed = await sealedHome(3);
   expect(await found(sealed, { storedKey: freshSigner().publicKey, isShared: true })).toEqual([
     'limit key.none',
   ]);
 });
 
-test('who has joined a shared store and written nothing yet has signed the checkpoints of her own home', async () => {
+test('a person who has joined a shared store without writing to it has signed the checkpoints of her own home', async () => {
   const sealed = await sealedHome(3);
   const [joiner, thief, home] = [freshSigner(), freshSigner(), temporaryHome()];
   const reader = await openSqliteForReading({ home: sealed.home, projections: [] });
@@ -85,7 +85,7 @@ test('who has joined a shared store and written nothing yet has signed the check
   expect(await report()).toContain('problem key.other');
 });
 
-test('a log continued with another key, announced in it, is found by the key of this machine, and without any', async () => {
+test('a log continued with another key, announced in it, is found with the key of this machine, and without any', async () => {
   const sealed = await sealedHome(3);
   const thief = freshSigner();
   forge(sealed.home, (db) => rewrite(db, [...rowsOf(db), entry('key.announced', thief)], { signer: thief }));
@@ -93,7 +93,7 @@ test('a log continued with another key, announced in it, is found by the key of 
   expect(await found(sealed)).toEqual(['problem key.other', 'limit key.none']);
 });
 
-test('the same where he endorses it himself', async () => {
+test('a log continued with a key that endorsed itself is found with the key of this machine', async () => {
   const sealed = await sealedHome(3);
   const thief = freshSigner();
   forge(sealed.home, (db) =>
@@ -102,7 +102,7 @@ test('the same where he endorses it himself', async () => {
   expect(await found(sealed, { storedKey: sealed.signer.publicKey })).toEqual(['problem key.other']);
 });
 
-test('a key that appears nowhere in the log is never believed, wherever it lies', async () => {
+test('a key that appears nowhere in the log is never trusted, wherever it is stored', async () => {
   const sealed = await sealedHome(3);
   const thief = freshSigner();
   forge(sealed.home, (db) => rewrite(db, rowsOf(db).slice(0, 4), { signer: thief }));
@@ -111,7 +111,7 @@ test('a key that appears nowhere in the log is never believed, wherever it lies'
   expect(await found(sealed)).toEqual(['problem key.other', 'problem log.cut', 'limit key.none']);
 });
 
-test('a log rewritten with another key and its own checkpoints is found by the key of this machine; without it, nothing pins the new one', async () => {
+test('a log rewritten with another key and its own checkpoints is found with the key of this machine; without it, nothing pins the new key', async () => {
   const sealed = await sealedHome(3);
   rmSync(join(sealed.home, 'checkpoints'), { recursive: true });
   const thief = freshSigner();
@@ -127,7 +127,7 @@ test('a log rewritten with another key and its own checkpoints is found by the k
   expect(await found(sealed)).toEqual(['limit key.none', 'limit place.empty']);
 });
 
-test('an installation that only announced itself is named, and one that a believed key endorsed counts', async () => {
+test('an installation that only announced itself is reported, and one that a trusted key endorsed counts', async () => {
   const first = await sealedHome(3);
   const second = await joined(first);
   const options = { publicKey: first.signer.publicKey };
@@ -140,7 +140,7 @@ test('an installation that only announced itself is named, and one that a believ
   expect(await found(first, options)).toEqual([]);
 });
 
-test('heads of one that was announced below what a believed key signed are a limit, by name', async () => {
+test('heads of an announced installation before the last one of a trusted key are a limit that names it', async () => {
   const first = await sealedHome(3);
   const second = await joined(first);
   const again = await openSealed({ home: first.home, signer: first.signer });
@@ -155,7 +155,7 @@ test('heads of one that was announced below what a believed key signed are a lim
   );
 });
 
-test('an endorsement counts when a believed key signed it, also in a chain', async () => {
+test('an endorsement counts when a trusted key signed it, also in a chain', async () => {
   const first = await sealedHome(3);
   const second = await joined(first);
   await endorsed(first, second);

@@ -25,11 +25,11 @@ describe('times', () => {
     return (await found(sealed)).filter((code) => code !== 'limit place.empty');
   };
 
-  test('that go back by minutes are those of several machines', async () => {
+  test('that go back by minutes are attributed to several machines', async () => {
     expect(await dated(['10:00:00', '09:56:00', '09:55:00'])).toEqual([]);
   });
 
-  test('that go back by more are back-dated, once where they do', async () => {
+  test('that go back by more are back-dated, and reported once for each place', async () => {
     expect(await dated(['10:00:00', '09:54:59', '10:01:00'])).toEqual([
       'problem entry.backdated instance/orders 1',
     ]);
@@ -38,14 +38,14 @@ describe('times', () => {
     );
   });
 
-  test('that go back by what an entry says of a clock are none, also just before it says so', async () => {
+  test('that go back by a recorded clock change are not back-dated, even just before its entry', async () => {
     expect(await dated(['10:00:00', '09:00:01', '09:00:01'], 'clock.moved', '{"seconds":-3600}')).toEqual([]);
     expect(await dated(['10:00:00', '10:00:01', '08:00:00'], 'clock.moved', '{"seconds":-3600}')).toEqual([
       'problem entry.backdated run/a 2',
     ]);
   });
 
-  test('that go back because the clock of the machine did are noted by the store itself', async () => {
+  test('that go back with the clock of the machine are noted by the store itself', async () => {
     let now = new Date('2026-03-01T10:00:00Z');
     const sealed = await openSealed({ now: () => now });
     await sealed.append(note('run/a'));
@@ -61,7 +61,7 @@ describe('times', () => {
   });
 });
 
-describe('what follows the end of a run', () => {
+describe('an entry after the end of a run', () => {
   const closed = { stream: 'run/a', type: 'run.closed', body: {} } as const;
   test.each(['run.closed', 'run.abandoned', 'clock.moved', 'note'])('is a problem: %s', async (type) => {
     const sealed = await openSealed();
@@ -71,7 +71,7 @@ describe('what follows the end of a run', () => {
     expect((await codes(sealed)).withKey).toEqual(['problem run.after-end run/a 2']);
   });
 
-  test('is none where a process takes the run up while it ends', async () => {
+  test('is no problem where a process resumes the run while it ends', async () => {
     const sealed = await openSealed();
     await sealed.append(closed, { stream: 'run/a', type: 'run.resumed', body: { pid: 7 } });
     await sealed.sealer.sealNow();
@@ -85,7 +85,7 @@ describe('an anchor', () => {
     parseAnchor((await anchorOfHead(journal.log)) ?? ''),
   ];
 
-  test('pins the whole store: it reveals a home that was rolled back as a whole, and one that was rewritten', async () => {
+  test('pins the whole store: it reveals a home that was rolled back as a whole, or rewritten', async () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();
@@ -114,7 +114,7 @@ describe('an anchor', () => {
     ]);
   });
 
-  test('of another log proves nothing, and is a finding', async () => {
+  test('of another log proves nothing, and is reported', async () => {
     const [sealed, other] = [await sealedHome(3), await openSealed()];
     await other.append({ stream: 'run/a', type: 'note', body: 1 });
     const anchors = await anchorNow(other);

@@ -13,22 +13,22 @@ const HANDED_ON = [
 ];
 
 test.each([
-  ['that of who began it', true, ADA, ['limit transcript.elsewhere']],
-  ['that of who ended it', true, BOB, ['limit transcript.elsewhere']],
-  ['none', true, undefined, ['limit transcript.elsewhere']],
-  ['a changed one', true, BOB.replace('bob', 'eve'), ['problem transcript.changed']],
+  ['the transcript of the person who began it', true, ADA, ['limit transcript.elsewhere']],
+  ['the transcript of the person who ended it', true, BOB, ['limit transcript.elsewhere']],
+  ['no transcript', true, undefined, ['limit transcript.elsewhere']],
+  ['a changed transcript', true, BOB.replace('bob', 'eve'), ['problem transcript.changed']],
   [
-    'one that goes on behind the end',
+    'a transcript that goes on after the end',
     true,
     `${BOB}{"no":2}\n`,
     ['limit transcript.elsewhere', 'problem transcript.added'],
   ],
-  ['only one of the two, in a store of one machine', false, BOB, ['problem transcript.changed']],
+  ['only one of the two transcripts, in a store of one machine,', false, BOB, ['problem transcript.changed']],
 ] as const)('of a run that two people have driven, %s is here', (_, isShared, text, expected) => {
   expect(found(HANDED_ON, isShared, text)).toEqual(expected);
 });
 
-test('a run that came back to where it began is covered up to its last part', () => {
+test('a run that returned to its first machine is covered up to its last part', () => {
   const both = `${ADA}{"no":2}\n`;
   const entries = [
     ...HANDED_ON.slice(0, 3),
@@ -45,17 +45,17 @@ test('a run that came back to where it began is covered up to its last part', ()
 
 test.each([
   [
-    'that of who was killed before anything was said of it',
+    'the transcript of the killed process, of which nothing was recorded,',
     ADA,
     ['limit transcript.elsewhere', 'limit transcript.tail'],
   ],
-  ['that of who ended it', BOB, []],
+  ['the transcript of the person who ended it', BOB, []],
 ] as const)('of a run whose first process was killed, %s is here', (_, text, expected) => {
   const entries = [entry('run.started', {}), entry('run.resumed', {}), kept(BOB), entry('run.closed', {})];
   expect(found(entries, true, text)).toEqual(expected);
 });
 
-test('a run of a shared store with only one driver is not excused', () => {
+test('a run of a shared store with only one driver gets no exemption', () => {
   expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
 });
 

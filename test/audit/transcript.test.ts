@@ -50,7 +50,7 @@ function lineOf(one: HttpCall, known: readonly (readonly [string, string])[] = [
 }
 
 describe('a transcript of requests', () => {
-  test('tells a request and its answer, every header by name, none by a value that is a secret', () => {
+  test('shows a request and its answer, every header by name, but no value that is a secret', () => {
     expect(lineOf(call())).toEqual({
       no: 1,
       at: '1970-01-01T00:00:00.000Z',
@@ -70,7 +70,7 @@ describe('a transcript of requests', () => {
     expect(lineOf(call({ status: undefined, error: 'ECONNRESET' }))).not.toHaveProperty('answer');
   });
 
-  test('has a fingerprint instead of a key, also where an answer quotes it', () => {
+  test('has a fingerprint instead of a key, even where an answer quotes the key', () => {
     const body = JSON.stringify({ encryption_key: KEY, retention_time: 7 });
     const line = lineOf(
       call({ body, secrets: [new Secret(KEY)], answer: JSON.stringify({ message: `set ${KEY}` }) }),
@@ -100,7 +100,7 @@ describe('a transcript of requests', () => {
     expect(text).toMatch(/withheld|fingerprint/u);
   });
 
-  test('a secret that was not registered is not written if its field says what it is', () => {
+  test('a secret that was not registered is not written if its field name identifies it', () => {
     const answer = { name: 'orders', password: 'hunter2', admin: { access_token: 'abc', keyCount: 2 } };
     const line = lineOf(call({ answer: JSON.stringify(answer) }));
     expect(line['answer']).toMatchObject({
@@ -108,7 +108,7 @@ describe('a transcript of requests', () => {
     });
   });
 
-  test('of the platform only known fields are written, and nothing at all of credentials and parameters', () => {
+  test('of the platform contains only known fields, and nothing of credentials and parameters', () => {
     const answer = JSON.stringify({
       guid: 'g',
       name: 'n',
@@ -134,7 +134,7 @@ describe('a transcript of requests', () => {
     expect(readFileSync(transcriptPath(home, 'r'), 'utf8')).toMatch(/^[ -~]+\n$/u);
   });
 
-  test('is for its owner only, and continues where an earlier process ended', () => {
+  test('can be read by its owner only, and continues where an earlier process ended', () => {
     const home = temporaryHome();
     for (const count of [1, 2]) {
       const transcript = openTranscript(home, 'r');
@@ -149,7 +149,7 @@ describe('a transcript of requests', () => {
     expect(written(home).map(({ no }) => no)).toEqual([1, 2]);
   });
 
-  test('a line that a killed process has torn is cut off, and a line says so', () => {
+  test('a line that a killed process left incomplete is cut off, and a new line says so', () => {
     const home = temporaryHome();
     const first = openTranscript(home, 'r');
     first.write(call());
@@ -165,7 +165,7 @@ describe('a transcript of requests', () => {
     ]);
   });
 
-  test('one that cannot be written reports it once and does not stop the run', () => {
+  test('that cannot be written is reported once and does not stop the run', () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'transcripts'), 'a file where the folder should be');
     const transcript = openTranscript(home, 'r');

@@ -79,7 +79,7 @@ const DUMPS = [
   ['with the line ends of Windows', PG_DUMP.replaceAll('\n', '\r\n'), '-- PostgreSQL database dump complete'],
 ] as const;
 
-describe('an SQL dump says at its end that it is whole', () => {
+describe('an SQL dump shows at its end that it is complete', () => {
   test.each(DUMPS)(
     '%s: whole it is intact, cut anywhere before that line it is truncated',
     async (_, text, end) => {
@@ -96,26 +96,26 @@ describe('an SQL dump says at its end that it is whole', () => {
     },
   );
 
-  test('two dumps in one are whole only when the second one is', async () => {
+  test('two dumps in one file are complete only when the second one is', async () => {
     expect(await verdictOn(Buffer.from(PG_DUMP + PG_DUMP))).toMatchObject({ ok: true });
     expect(await verdictOn(Buffer.from(PG_DUMP + PG_DUMP.slice(0, -500)))).toMatchObject({
       problem: 'truncated',
     });
   });
 
-  test('statements may follow it', async () => {
+  test('statements may follow the end of the dump', async () => {
     const grants = 'GRANT SELECT ON public.customers TO ada;\n'.repeat(1000);
     expect(await verdictOn(Buffer.from(PG_DUMP + grants))).toMatchObject({ ok: true, verdict: 'intact' });
   });
 
-  test('its first comment alone is nothing to recover', async () => {
+  test('its first comment alone contains nothing to recover', async () => {
     expect(await verdictOn(Buffer.from(PG_DUMP.slice(0, 20)))).toMatchObject({
       problem: 'empty',
       shortMessage: expect.stringContaining('only comments, 20 B'),
     });
   });
 
-  test('in a tar as well, whichever entry it is', async () => {
+  test('also in a tar, whichever entry it is', async () => {
     const cut = PG_DUMP.slice(0, 30_000);
     const whole = { 'a.bin': noise(2000), 'one.sql': PG_DUMP, 'two.sql': MYSQLDUMP };
     expect(await verdictOn(await tarOf(whole))).toMatchObject({ ok: true, verdict: 'readable', entries: 3 });
@@ -143,7 +143,7 @@ describe('an SQL dump says at its end that it is whole', () => {
 });
 
 describe('a gzip in the gzip is read to its end', () => {
-  test('cut anywhere, it is truncated, and what is around it is whole', async () => {
+  test('cut anywhere, it is truncated, although the outer gzip is complete', async () => {
     const packed = await run('gzip', ['-c'], noise(200_000));
     expect(await verdictOn(packed)).toMatchObject({ ok: true, verdict: 'intact', content: 'gzip' });
     for (const length of [9, 1000, packed.length - 9, packed.length - 1]) {
@@ -186,7 +186,7 @@ describe('a gzip in the gzip is read to its end', () => {
       'empty',
       'it holds no data: a gzip of a text of 167 KiB',
     ],
-  ])('what it holds is judged: %s', async (_, text, problem, words) => {
+  ])('its content is evaluated: %s', async (_, text, problem, words) => {
     expect(await verdictOn(await run('gzip', ['-c'], Buffer.from(text)))).toMatchObject({
       problem,
       shortMessage: expect.stringContaining(words),

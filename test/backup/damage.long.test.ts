@@ -14,7 +14,7 @@ beforeAll(async () => {
   file = await backupOf(tar);
 });
 
-test('a file cut anywhere is truncated, never anything else', async () => {
+test('a file cut anywhere is reported as truncated, never as anything else', async () => {
   for (let length = 1; length < file.length; length += length % 16 === 0 ? 1 : 5) {
     const report = await verify(file.subarray(0, length));
     expect(report, `cut at ${length}`).toMatchObject({ ok: false, problem: 'truncated' });

@@ -31,7 +31,7 @@ test.each(PROFILES)(
   },
 );
 
-test('a held key with a line end is recognized if the backup was made without', async () => {
+test('a held key with a line end is recognized if the backup was made without it', async () => {
   const head = await sealed('the key of the file\n', DERIVED.md5);
   const held = [{ fingerprint: 'cccccccccccc', key: new Secret('the key of the file\r') }];
   expect(nearMiss(head, held)).toBe('key cccccccccccc without the line end at its end opens it');

@@ -14,11 +14,11 @@ describe.each(PROFILES)('a backup made by gzip and openssl with %s', (profile) =
     head = (await openssl(folder, '-e', profile, packed)).subarray(0, 32);
   });
 
-  test('is opened by its first 32 bytes, and its profile is found', () => {
+  test('is recognized by its first 32 bytes, and its profile is detected', () => {
     expect(probe(head, KEY)).toEqual({ result: 'fits', profile });
   });
 
-  test('is refused with another key, and with another profile', () => {
+  test('is refused with another key, or with another profile', () => {
     expect(probe(head, OTHER)).toEqual({ result: 'wrong-key' });
     for (const wrong of PROFILES.filter((name) => name !== profile)) {
       expect(probe(head, KEY, wrong)).toEqual({ result: 'wrong-key' });
@@ -70,13 +70,16 @@ test.each([0x20, 0x40, 0x80])(
   },
 );
 
-test.each([1, 7, 8, 16, 31])('a head of %d bytes is called truncated, not wrong', async (length) => {
-  const head = (await backupOf(Buffer.from('x'))).subarray(0, length);
-  expect(() => probe(head, KEY)).toThrow(expect.objectContaining({ code: 'backup.truncated' }));
-});
+test.each([1, 7, 8, 16, 31])(
+  'the first %d bytes of a backup are reported as truncated, not as a wrong key',
+  async (length) => {
+    const head = (await backupOf(Buffer.from('x'))).subarray(0, length);
+    expect(() => probe(head, KEY)).toThrow(expect.objectContaining({ code: 'backup.truncated' }));
+  },
+);
 
 describe('on a host that refuses MD5', () => {
-  test('the other profiles are still found, and an error says what needs MD5', async () => {
+  test('the other profiles are still detected, and an error says what needs MD5', async () => {
     vi.resetModules();
     vi.doMock('node:crypto', async (original) => {
       const crypto = await original<typeof import('node:crypto')>();

@@ -43,7 +43,7 @@ describe.each(PROFILES)('with %s', (profile) => {
     expect(await buffer(await openContent(path, { key: KEY }))).toEqual(tar);
   });
 
-  test('a backup of ours is opened bit by bit by openssl, gzip and tar', async () => {
+  test('a backup of ours is opened by openssl, gzip and tar, bit for bit', async () => {
     const path = join(folder, `ours-${profile}`);
     await pipeline(
       Readable.from([tar.subarray(0, 5), tar.subarray(5)]),
@@ -58,7 +58,7 @@ describe.each(PROFILES)('with %s', (profile) => {
   });
 });
 
-test('a salt is used once: the same content gives a different file each time', async () => {
+test('a salt is used only once: the same content gives a different file each time', async () => {
   const seal = () => buffer(Readable.from([tar]).pipe(encryptor({ key: KEY, profile: 'md5' })));
   expect((await seal()).equals(await seal())).toBe(false);
   expect(() => encryptor({ key: KEY, profile: 'md5', salt: Buffer.alloc(7) })).toThrow(RangeError);

@@ -48,12 +48,12 @@ describe('lists what tar itself lists', () => {
     expect(names(tar)).toEqual(await namesByTar(tar));
   });
 
-  test('a tar of nothing has no entries', async () => {
+  test('a tar without files has no entries', async () => {
     const tar = await run('tar', ['-cf', '-', '-T', '/dev/null']);
     expect(names(tar)).toEqual([]);
   });
 
-  test('and ends where tar ends: at the first zeros, even when more follows', async () => {
+  test('the list ends where tar ends: at the first zeros, even when more follows', async () => {
     const one = await tarOf({ one: '1' });
     const joined = Buffer.concat([one, await tarOf({ two: '2' })]);
     expect(names(joined)).toEqual(await namesByTar(joined));
@@ -63,7 +63,7 @@ describe('lists what tar itself lists', () => {
   });
 });
 
-describe('headers that few writers make', () => {
+describe('headers that few programs write', () => {
   const files = ['a', 'b', 'c', 'd', 'e'];
   const five = async () => await tarOf(Object.fromEntries(files.map((name) => [name, 'row\n'])));
 
@@ -77,7 +77,7 @@ describe('headers that few writers make', () => {
     },
   );
 
-  test('the extended header of Solaris, type X, is one of pax', async () => {
+  test('the extended header of Solaris, type X, is treated as one of pax', async () => {
     const tar = Buffer.concat([
       rawEntry('X', Buffer.from('20 path=data/a-file\n')),
       await tarOf({ short: 'row\n' }),
@@ -118,7 +118,7 @@ test.each(['gnu', 'posix'])('a size over 8 GiB is read, in the format %s', async
   expect(seen.map((entry) => entry.name)).toEqual([`big-${format}`, 'after']);
 });
 
-test('the walk does not depend on how the tar is chunked', async () => {
+test('the walk does not depend on the chunks of the tar', async () => {
   const tar = await run('tar', ['-C', folder, '-S', '--format=posix', '-cf', '-', 'tree']);
   const whole = entries(tar);
   await fc.assert(

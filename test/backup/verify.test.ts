@@ -19,13 +19,13 @@ beforeAll(async () => {
 });
 
 describe('what is inside', () => {
-  test('a gzip in the gzip is intact, whatever it holds', async () => {
+  test('a gzip in the gzip is intact, whatever it contains', async () => {
     const report = await verify(await backupOf(gzipSync('select 1;')));
     expect(report).toMatchObject({ ok: true, verdict: 'intact', content: 'gzip', entries: undefined });
   });
 
   test.each([10, 300, 511, 512, 100_000])(
-    '%d bytes of plain data are intact, and not walked',
+    '%d bytes of plain data are intact, and are not walked',
     async (size) => {
       const report = await verify(await backupOf(Buffer.alloc(size, 'select 1;\n')));
       expect(report).toMatchObject({ ok: true, verdict: 'intact', content: 'data', contentBytes: size });
@@ -62,7 +62,7 @@ describe('what is inside', () => {
   });
 });
 
-describe('what holds no data is empty, and no proof', () => {
+describe('a backup without data is empty, and no proof', () => {
   test.each([
     ['0 bytes', Buffer.alloc(0), '0 bytes'],
     ['one zero', Buffer.alloc(1), 'only zeros, 1 B'],
@@ -132,7 +132,7 @@ describe('what holds no data is empty, and no proof', () => {
 });
 
 describe('gzip members', () => {
-  test('that follow each other are read as one, as gzip does', async () => {
+  test('that follow each other are read as one stream, as gzip does', async () => {
     const packed = [tar.subarray(0, 700), Buffer.alloc(0), tar.subarray(700)].map((part) => gzipSync(part));
     const report = await verify(await seal(Buffer.concat(packed)));
     expect(report).toMatchObject({ ok: true, verdict: 'readable', entries: 2, contentBytes: tar.length });
@@ -217,7 +217,7 @@ describe('problems', () => {
   });
 });
 
-describe('on the way', () => {
+describe('during verification', () => {
   test('progress only grows and ends at the size of the file', async () => {
     const path = join(folder, 'progress');
     const file = await backupOf(noise(5_000_000));
@@ -237,7 +237,7 @@ describe('on the way', () => {
     expect([...totals]).toEqual([file.length]);
   });
 
-  test('the signal ends it with its reason', async () => {
+  test('the signal ends it with the reason of the signal', async () => {
     const path = join(folder, 'aborted');
     await writeFile(path, await backupOf(noise(5_000_000)));
     const controller = new AbortController();

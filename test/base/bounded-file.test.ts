@@ -37,7 +37,7 @@ function pipe(): string {
 const whyNot = (path: string, most = 1024) => readBounded(path, most).then(String, whyUnread);
 
 describe('a file named by the user', () => {
-  test('is read whole up to the most that is allowed, and not a byte of a larger one', async () => {
+  test('is read completely up to the allowed size, and not at all if it is larger', async () => {
     expect((await readBounded(fileOf('x'.repeat(1024)), 1024)).length).toBe(1024);
     expect((await readBounded(fileOf(''), 1024)).length).toBe(0);
     expect(await whyNot(fileOf('x'.repeat(1025)))).toBe('it is larger than 1 KiB');
@@ -56,7 +56,7 @@ describe('a file named by the user', () => {
     expect(() => readPlainFile(path, 1024)).toThrow('it is not a plain file');
   });
 
-  test('is abandoned when it is a pipe without end, one without a writer, or a folder', async () => {
+  test('is abandoned when it is an endless pipe, a pipe without a writer, or a folder', async () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', 'exec yes > "$1"', 'sh', path]);
     expect(await whyNot(path)).toBe('it is larger than 1 KiB');
@@ -67,8 +67,8 @@ describe('a file named by the user', () => {
   });
 });
 
-describe('a link where a file is about to be written', () => {
-  test('is replaced, and what it leads to stays unchanged', () => {
+describe('a link at the place where a file is about to be written', () => {
+  test('is replaced, and its target stays unchanged', () => {
     const victim = fileOf('as it was');
     const writes: readonly [string, (root: string) => void][] = [
       ['c.txt', (root) => writeChallenge(join(root, 'c.txt'), 'a request')],

@@ -27,7 +27,7 @@ describe('a word means', () => {
     expect(idsMeantBy(word)).toEqual(ids);
   });
 
-  test('the one with that very id before all that begin with it', () => {
+  test('the one with exactly that id before all that begin with it', () => {
     expect(idsMeantBy('rebind-orders')).toEqual(['rebind-orders']);
     expect(idsMeantBy('01A:rebind-orders')).toEqual(['rebind-orders']);
   });

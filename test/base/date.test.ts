@@ -11,10 +11,10 @@ test.each([
   'Sun Nov  6 08:49:37 1994',
   'Sun, 06 Nov 1994 10:49:37 +0200',
   '1994-11-06T08:49:37Z',
-])('the date %s of an HTTP message is the same moment in whatever zone this machine is', (text) => {
+])('the date %s of an HTTP message is the same moment in any zone of this machine', (text) => {
   expect(isoOf(httpDate(text) ?? 0)).toBe('1994-11-06T08:49:37.000Z');
 });
 
-test.each([undefined, 7, '', '7', 'soon', 'Sun, 99 Nov 1994 08:49:37 GMT'])('%s is no date', (text) => {
+test.each([undefined, 7, '', '7', 'soon', 'Sun, 99 Nov 1994 08:49:37 GMT'])('%s is not a date', (text) => {
   expect(httpDate(text)).toBeUndefined();
 });

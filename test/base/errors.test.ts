@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { failureOf, LifeboatError } from '../../src/base/errors.ts';
 
-test('what the system says of a file is put into words, with the file and what to do', () => {
+test('an error of the system about a file is put into words, with the file and what to do', () => {
   const missing = thrownBy(() => readFileSync('/nowhere/at/all'));
   expect(failureOf(missing)).toMatchObject({
     code: 'file.failed',
@@ -15,7 +15,7 @@ test('what the system says of a file is put into words, with the file and what t
   expect(failureOf(torn).shortMessage).toBe('/data/7.part cannot be used: the disk reports an error');
 });
 
-test('what is of no file, or unknown, keeps its first line as evidence and nothing more', () => {
+test('an error that is about no file, or unknown, keeps only its first line as evidence', () => {
   const refused = Object.assign(new Error('connect EACCES\nsecret'), { code: 'EACCES' });
   expect(failureOf(refused)).toMatchObject({ code: 'internal', evidence: { error: 'connect EACCES' } });
   const own = new LifeboatError('a.b', 'said', { cause: refused });

@@ -17,7 +17,7 @@ describe.each([
   ['for its owner', async (path: string) => makePrivateFolder(path)],
   ['that is shared', makeSharedFolder],
 ])('a folder %s', (_, make) => {
-  test('is made with those above it, and one that is there stays unchanged', async () => {
+  test('is made together with its parents, and an existing folder stays unchanged', async () => {
     const above = join(place(), 'a');
     const path = join(above, 'b', 'c');
     const first = await make(path);
@@ -27,7 +27,7 @@ describe.each([
     expect(await make(path)).toBeUndefined();
   });
 
-  test('is refused with what the system says where a file or a link to nothing is in its way', async () => {
+  test('is refused with the error of the system where a file or a broken link is in its way', async () => {
     const folder = place();
     writeFileSync(join(folder, 'file'), '');
     symlinkSync(join(folder, 'nothing'), join(folder, 'link'));
@@ -36,7 +36,7 @@ describe.each([
     await expect(async () => await make(join(folder, 'link'))).rejects.toThrow('EEXIST');
   });
 
-  test.runIf(existsSync('/proc/self/stat'))('is refused where a file system takes none', async () => {
+  test.runIf(existsSync('/proc/self/stat'))('is refused where the file system takes no folders', async () => {
     await expect(async () => await make(NOWHERE)).rejects.toMatchObject({
       code: 'file.failed',
       shortMessage: 'the folder /proc/lifeboat cannot be made: its file system takes no folders',

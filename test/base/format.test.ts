@@ -19,7 +19,7 @@ describe('a length of time', () => {
     expect(formatSeconds(seconds)).toBe(text);
   });
 
-  test('that was measured never looks shorter than it is, so that no limit in whole seconds looks kept that was missed', () => {
+  test('that was measured never looks shorter than it is, so that a missed limit in whole seconds never looks kept', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200_000 }),
@@ -32,7 +32,7 @@ describe('a length of time', () => {
     );
   });
 
-  test('that is kept never looks longer than its limit', () => {
+  test('that is within its limit never looks longer than that limit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200_000 }),
@@ -52,7 +52,7 @@ describe('a length of time', () => {
     [7500, '2 h 5 min'],
     [7501, '2 h 6 min'],
     [7199, '2 h'],
-  ])('of %d s that runs down or on has two units at most: %s', (seconds, text) => {
+  ])('of %d s that counts down or up has at most two units: %s', (seconds, text) => {
     expect(formatSpan(seconds)).toBe(text);
   });
 });
@@ -65,7 +65,7 @@ describe('a time', () => {
       'Sat Nov 21 03:04:05 2026 (zone unknown)',
       'Sat Nov 21 03:04:05 2026 (zone unknown)',
     ],
-  ])('%s gets no zone that nobody stated, in a column of UTC and in a sentence', (text, cell, sentence) => {
+  ])('%s gets no zone that was not stated, in a column of UTC and in a sentence', (text, cell, sentence) => {
     expect(timeOr(text)).toBe(cell);
     expect(utcTime(text)).toBe(sentence);
   });
@@ -78,7 +78,7 @@ describe('a time', () => {
     ['2026-11-21 03:04:05.678+01', '2026-11-21 02:04:05'],
     ['Sat, 21 Nov 2026 03:04:05', 'Sat, 21 Nov 2026 03:04:05'],
     ['yesterday', 'yesterday'],
-  ])('%s is shown as %s, in whatever zone this machine is', (text, shown) => {
+  ])('%s is shown as %s in any zone of this machine', (text, shown) => {
     const zone = process.env['TZ'];
     try {
       process.env['TZ'] = 'America/New_York';
@@ -99,7 +99,7 @@ describe('a time', () => {
     ['not 2026-13-41T99:04:05Z', 'not 2026-13-41T99:04:05Z'],
     ['begin with `--time 2026-11-21T03:04:05Z`', 'begin with `--time 2026-11-21T03:04:05Z`'],
     ['file backup-2026-11-21T03:04:05Z.tar', 'file backup-2026-11-21T03:04:05Z.tar'],
-  ])('in the sentence "%s" is readable, but in a command or a name', (text, shown) => {
+  ])('in the sentence "%s" is made readable, except in a command or a name', (text, shown) => {
     expect(readable(text)).toBe(shown);
   });
 

@@ -12,11 +12,11 @@ describe('an instance is known by the id in its address', () => {
     `https://PG.Example.com./service-instances/${ID.toUpperCase()}`,
     `http://pg.example.com/v1/instances/${ID}/`,
     `https://pg2.example.com:8443/shared/service-instances/${ID}`,
-  ])('it is the same at %s', (url) => {
+  ])('it is the same instance at %s', (url) => {
     expect(isSameInstance(HERE, url)).toBe(true);
   });
 
-  test('another id is another instance, and a text that is no address is neither', () => {
+  test('another id is another instance, and a text that is not an address is none of them', () => {
     expect(isSameInstance(HERE, HERE.replace('db8d', 'eb8d'))).toBe(false);
     expect(isSameInstance(HERE, 'https://pg.example.com/')).toBeUndefined();
   });

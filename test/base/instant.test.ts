@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { instantOf } from '../../src/base/instant.ts';
 
-test('every moment is read as the platform reads it, in any zone', () => {
+test('every moment is parsed as the platform parses it, in any zone', () => {
   const moments = fc.date({ min: new Date('1600-01-01'), max: new Date('2400-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(moments, fc.integer({ min: -14 * 60, max: 14 * 60 }), (moment, offset) => {
@@ -26,7 +26,7 @@ test.each([
   '2026-02-30T02:59:00Z',
   '2026-03-01T24:00:00Z',
   '2026-03-01T02:59:00+99:00',
-])('%s is no moment', (text) => {
+])('%s is not a moment', (text) => {
   expect(instantOf(text)).toBeUndefined();
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Needles } from '../../src/base/needles.ts';
 
-test('finds what a search for one substring after another finds, and nothing else', () => {
+test('finds what a search for each substring finds, and nothing else', () => {
   // Few letters, and as many as a window has and more, so that what is nearly there is common.
   const text = (maxLength: number) =>
     fc.array(fc.constantFrom('a', 'b', '\u00e9', '\ud83d'), { maxLength }).map((units) => units.join(''));
@@ -17,10 +17,10 @@ test('finds what a search for one substring after another finds, and nothing els
 });
 
 test.each([
-  ['at the begin', 'abcdefghij and more'],
+  ['at the beginning', 'abcdefghij and more'],
   ['at the end', 'and more abcdefghij'],
-  ['as the whole', 'abcdefghij'],
-  ['after a begin of it', 'abcdefghi abcdefghabcdefghij'],
+  ['as the whole text', 'abcdefghij'],
+  ['after a part of its beginning', 'abcdefghi abcdefghabcdefghij'],
 ])('finds one %s', (_, text) => {
   const needles = new Needles();
   needles.add('abcdefghij');

@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import { TooSlow, within, withinOrSilent } from '../../src/base/patience.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
-test('what comes back in time is given, and what it rejects with as well', async () => {
+test('a result that comes in time is returned, and so is a rejection', async () => {
   expect(await within(60_000, async () => 5)).toBe(5);
   await expect(within(60_000, () => Promise.reject(new Error('torn')))).rejects.toThrow('torn');
 });
 
-test('what does not come back is not waited for', async () => {
+test('a result that does not come in time is not awaited', async () => {
   await expect(within(10, () => new Promise(() => undefined))).rejects.toThrow(
     new TooSlow('no answer within 0.01 s'),
   );
 });
 
-test('nothing else is begun while something is stuck, and everything again once it has come back', async () => {
+test('nothing else is begun while a call is stuck, and everything again once it has returned', async () => {
   const inTime = withinOrSilent(10, 'it has not answered yet');
   const { promise: stuck, resolve } = Promise.withResolvers<number>();
   await expect(inTime(() => stuck)).rejects.toThrow(new TooSlow('no answer within 0.01 s'));
@@ -31,7 +31,7 @@ test('nothing else is begun while something is stuck, and everything again once 
   expect(await inTime(next)).toBe(5);
 });
 
-test('a process ends with its exit code also while a thread of it is inside a dead file system', () => {
+test('a process ends with its exit code even while one of its threads is stuck in a dead file system', () => {
   const pipe = join(temporaryHome(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const [patience, leave] = ['patience', 'own-program'].map((name) =>

@@ -21,11 +21,11 @@ test('a token is found with and without its scheme word', () => {
   expect(redacted('bearer abc.def and abc.def', 'bearer abc.def')).toBe('[secret] and [secret]');
 });
 
-test('a secret that begins another leaves no tail', () => {
+test('a secret that is the beginning of another leaves no rest of the longer one', () => {
   expect(redacted('key-123456', 'key-123', 'key-123456')).toBe('[secret]');
 });
 
-test('characters with a meaning in patterns are only characters', () => {
+test('characters with a meaning in patterns are treated as plain characters', () => {
   expect(redacted('x.*+?^$&{}()|[]\\/x', '.*+?^$&{}()|[]\\/')).toBe('x[secret]x');
   expect(redacted('nothing', '.*')).toBe('nothing');
 });
@@ -34,19 +34,19 @@ test('an empty secret blanks nothing', () => {
   expect(redacted('text', '')).toBe('text');
 });
 
-test('what has the shape of a credential is blanked unasked', () => {
+test('text in the form of a credential is blanked even if it is not registered', () => {
   expect(redact('Authorization: Bearer 0123456789abcdefghij!')).toBe('Authorization: Bearer [secret]!');
   expect(redact('got eyJhbGciOiJSUzI1.eyJzdWIi.sig-nature_1 back')).toBe('got [secret] back');
   expect(redact('https://user:pa:ss@host/x and //me@h')).toBe('https://[secret]@host/x and //[secret]@h');
 });
 
-test('ordinary words stay', () => {
+test('ordinary words are not blanked', () => {
   for (const text of ['bearer of bad news', 'basic authentication required', 'mail a@b.example', 'a//b']) {
     expect(redact(text)).toBe(text);
   }
 });
 
-test('a token is found wherever it is between points and dashes, whole', () => {
+test('a token between points and dashes is found, as a whole', () => {
   const jwt = 'eyJhbGciOiJSUzI1.eyJzdWIi.sig-nature_1';
   expect(redact(`some.name.${jwt}`)).toBe('some.name.[secret]');
   expect(redact(`x-token-${jwt}.more`)).toBe('x-token-[secret].more');
@@ -55,7 +55,7 @@ test('a token is found wherever it is between points and dashes, whole', () => {
   expect(redact('eyJ.eyJ.eyJ and eyJhbGciOiJSUzI1')).toBe('eyJ.eyJ.eyJ and eyJhbGciOiJSUzI1');
 });
 
-test('text that is made to be searched for ever is not: the time grows with its length alone', () => {
+test('hostile text does not slow the search down: the time grows only with its length', () => {
   const pieces = ['-eyJ', 'eyJa.', '.eyJaaaaaaaa', 'bearer ', '//', '//a', 'eyJ-eyJ.-'];
   for (const piece of pieces) {
     const text = piece.repeat(Math.ceil(2 ** 21 / piece.length));

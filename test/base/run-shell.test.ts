@@ -23,14 +23,14 @@ function leaving(): { readonly command: string; readonly shell: () => number; re
   return { command, shell: () => numberIn('shell'), left };
 }
 
-test('a command is over when it ends, and its output is whole, even if another process holds it open', async () => {
+test('a command is over when it ends, and its output is complete, even if another process holds it open', async () => {
   const { command, left } = leaving();
   const text = `head -c 65536 /dev/zero | tr '\\0' a; ${command}`;
   expect(await runShell(text, how)).toEqual({ exit: 0, stdout: 'a'.repeat(65_536), stderr: '' });
   expect(process.kill(left(), 0)).toBe(true);
 });
 
-test('a command that has ended is not called stopped by what comes afterwards', async () => {
+test('a command that has ended is not reported as stopped by a later signal', async () => {
   const { command, shell } = leaving();
   const stop = new AbortController();
   const ended = runShell(command, { ...how, signal: stop.signal });
@@ -40,13 +40,13 @@ test('a command that has ended is not called stopped by what comes afterwards', 
   expect(await ended).toMatchObject({ exit: 0 });
 });
 
-test('a notification is delivered when its command ends with 0, whatever that leaves running', async () => {
+test('a notification is delivered when its command ends with 0, whatever that command leaves running', async () => {
   const { command } = leaving();
   const target = { name: 'ticket', command, hideEnv: [] };
   expect(await send(target, '{}', never)).toEqual({ outcome: 'delivered', said: '' });
 });
 
-test('a command that a signal stops rejects with its reason', async () => {
+test('a command that is stopped by a signal rejects with the reason of the signal', async () => {
   const stop = new AbortController();
   const ended = runShell('exec sleep 300', { ...how, signal: stop.signal });
   stop.abort(new Error('left'));

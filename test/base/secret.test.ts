@@ -12,7 +12,7 @@ test('a secret reveals itself only when asked', () => {
   expect(secret.equals(new Secret('other'))).toBe(false);
 });
 
-test('no usual way of printing shows a secret', () => {
+test('no usual way of printing reveals a secret', () => {
   const holder = { deep: { secret }, list: [secret] };
   const outputs = [
     `${secret}`,

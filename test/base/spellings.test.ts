@@ -52,6 +52,6 @@ test.each(Object.entries(ECHOES))('a key that is echoed %s is blanked, and the g
   );
 });
 
-test('a short secret is looked for as it is alone: encoded, it would be found in ordinary words', () => {
+test('a short secret is searched for only as it is: encoded, it would be found in ordinary words', () => {
   expect(redact('cnVu and 72756e, run', [new Secret('run')])).toBe('cnVu and 72756e, [secret]');
 });

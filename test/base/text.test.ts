@@ -37,7 +37,7 @@ test('show makes one line of several', () => {
   expect(show('a\r\nb\nc\rd\te')).toBe('a b c d e');
 });
 
-test('show cuts by characters, not by halves of them', () => {
+test('show cuts between characters, not inside them', () => {
   expect(show('🚀'.repeat(10), 4)).toBe('🚀🚀🚀…');
   expect(show('abcd', 4)).toBe('abcd');
   expect(show('abcde', 4)).toBe('abc…');
@@ -46,17 +46,17 @@ test('show cuts by characters, not by halves of them', () => {
   expect(show('x'.repeat(10_000_000))).toHaveLength(300);
 });
 
-test('show joins what Unicode calls the same', () => {
+test('show unifies what Unicode calls the same', () => {
   expect(show('e\u0301')).toBe('\u00e9');
 });
 
-test('show takes down what is heaped on one letter, and leaves every writing as it is', () => {
+test('show reduces stacked marks on one letter, and leaves every script unchanged', () => {
   expect(show(`a${'\u0336'.repeat(5_000)}b`, 9_000)).toBe(`a${'\u0336'.repeat(8)}\ufffdb`);
   for (const text of ['\u0e17\u0e35\u0e48', '\u0928\u094d\u0928\u093f', '\u05d1\u05b0\u05bc\u05e8'])
     expect(show(text)).toBe(text.normalize('NFC'));
 });
 
-test('whatever it is, show gives printable text within the limit', () => {
+test('whatever the text, show gives printable text within the limit', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 60 }),

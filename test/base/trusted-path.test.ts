@@ -54,14 +54,14 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(saysOf(path)).toEqual(says);
   });
 
-  test('is never a device whose rights should be changed', () => {
+  test('is never a device whose permissions should be changed', () => {
     expect(distrustOf('/dev/null').map(({ fix }) => fix)).toEqual([expect.not.stringContaining('chmod')]);
   });
 
   test.each([
     [0o777, ['everybody can write its folder']],
     [0o1777, []],
-  ] as const)('is found by the mode %o of its folder, where files can be exchanged', (mode, says) => {
+  ] as const)('is found by the mode %o of its folder, in which files can be exchanged', (mode, says) => {
     const { folder, path } = place();
     chmodSync(folder, mode);
     expect(distrustOf(path)).toEqual(says.map((one) => ({ says: one, fix: `chmod go-w ${folder}` })));
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(saysOf(link)).toEqual(['everybody can write it', 'everybody can write its folder']);
   });
 
-  test('is trusted if its group has no other member: files are made so where the umask is 002', () => {
+  test('is trusted if its group has no other member, as files are created with umask 002', () => {
     const { folder, path } = place();
     chmodSync(path, 0o664);
     chmodSync(folder, 0o775);
@@ -103,11 +103,11 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(hasNobodyElse(1000, 1000, passwd.split('\n'), [group])).toBe(isOwn);
   });
 
-  test('a group that the lists do not know, with another number, may hold anybody', () => {
+  test('a group that the lists do not know, with another number, may include anybody', () => {
     expect(hasNobodyElse(100, 1000, [], [])).toBe(false);
   });
 
-  test.runIf(isRoot)('is found by its group, and by that of its folder, which are not one’s own', () => {
+  test.runIf(isRoot)('is found by its group, and by that of its folder, if they are not your own', () => {
     const { folder, path } = place();
     chownSync(path, 0, OTHER);
     chmodSync(path, 0o660);
@@ -122,7 +122,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   test.runIf(isRoot).each([
     ['it', 'approvers'],
     ['its folder', '.'],
-  ])('is found by another owner: %s', (what, name) => {
+  ])('is found by a foreign owner: %s', (what, name) => {
     const { folder, path } = place();
     chownSync(join(folder, name), OTHER, OTHER);
     expect(saysOf(path)).toEqual([`${what} belongs to another user (${OTHER})`]);
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     },
   );
 
-  test('is judged as it was opened: a file that takes its place is not trusted in its stead', async () => {
+  test('is judged by the opened file: a file that takes its place is not trusted instead', async () => {
     const { folder, path } = place();
     const other = join(folder, 'other');
     writeFileSync(other, '', { mode: 0o600 });
@@ -178,22 +178,22 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     return [await readBounded(...at()).then(String, why), await plainly().then(String, why)];
   }
 
-  test('that another one is renamed over while it is opened is read as the other one', async () => {
+  test('is read as the new file if another one is renamed over it while it is opened', async () => {
     expect(await readWhileReplaced([0o600])).toEqual(['file 1', 'file 1']);
     expect(await readWhileReplaced([0o600, 0o600])).toEqual(['file 2', 'file 2']);
   });
 
-  test('that is renamed over each time that it is opened is abandoned', async () => {
+  test('is abandoned if another one is renamed over it each time it is opened', async () => {
     const given = 'the file FILE is not used: another file took its place while it was opened';
     expect(await readWhileReplaced(Array(99).fill(0o600))).toEqual([given, given]);
   });
 
-  test('that is renamed over by one that others can write is not read', async () => {
+  test('is not read if one that others can write is renamed over it', async () => {
     const given = 'the file FILE is not used: everybody can write it';
     expect(await readWhileReplaced([0o602])).toEqual([given, given]);
   });
 
-  test('that others can write is not read, whatever is renamed over it', async () => {
+  test('is not read while others can write it, whatever is renamed over it', async () => {
     const { folder, path } = place();
     chmodSync(path, 0o602);
     let looks = 0;
@@ -208,7 +208,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
   });
 
   test.skipIf(process.platform === 'darwin')(
-    'may be handed over open, as a pipe or by its number',
+    'may be handed over as an open pipe or by its number',
     async () => {
       const { path } = place();
       const file = openSync(path, 'r');
@@ -224,14 +224,14 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     },
   );
 
-  test('that is not there is said to be missing', () => {
+  test('is reported as missing if it does not exist', () => {
     const { folder } = place();
     expect(() => distrustOf(join(folder, 'none'))).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   });
 });
 
 describe.skipIf(process.platform === 'win32')('a home', () => {
-  test('is a folder: of a file, a device or a link to one, no right needs to be changed', () => {
+  test('must be a folder: for a file, a device or a link to one, no change of permissions is suggested', () => {
     const { folder, path } = place();
     const link = join(folder, 'link');
     symlinkSync('/dev/null', link);
@@ -251,7 +251,7 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
       shortMessage: expect.stringContaining(says),
     });
 
-  test('that others can write is refused, also before it is made', () => {
+  test('that others can write is refused, even before it is created', () => {
     const { folder } = place();
     expect(() => assertOwnHome(folder)).not.toThrow();
     expect(() => assertOwnHome(join(folder, 'a', 'b'))).not.toThrow();
@@ -263,7 +263,7 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     expect(existsSync(join(folder, 'a'))).toBe(false);
   });
 
-  test('may be a link, and what lies in it may not', () => {
+  test('may be a link, but nothing inside it may be one', () => {
     const { folder } = place();
     const link = `${folder}-link`;
     symlinkSync(folder, link);
@@ -273,7 +273,7 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     expect(() => assertOwnHome(link)).toThrow(refused('it is a symbolic link inside the home'));
   });
 
-  test('has no folder made in it through a link, at any depth', () => {
+  test('gets no folder through a link, at any depth', () => {
     const { folder } = place();
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(elsewhere);
@@ -285,14 +285,17 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     expect(existsSync(join(elsewhere, 'x'))).toBe(false);
   });
 
-  test.runIf(isRoot)('of another user is refused, to root too, and so is a folder of theirs in it', () => {
-    const { folder } = place();
-    const inside = join(folder, 'checkpoints');
-    mkdirSync(inside);
-    chownSync(inside, OTHER, OTHER);
-    expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
-    chownSync(inside, 0, 0);
-    chownSync(folder, OTHER, OTHER);
-    expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
-  });
+  test.runIf(isRoot)(
+    "of another user is refused, even to root, and so is another user's folder inside it",
+    () => {
+      const { folder } = place();
+      const inside = join(folder, 'checkpoints');
+      mkdirSync(inside);
+      chownSync(inside, OTHER, OTHER);
+      expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+      chownSync(inside, 0, 0);
+      chownSync(folder, OTHER, OTHER);
+      expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+    },
+  );
 });

@@ -39,7 +39,7 @@ describe('the code of a bundle', () => {
     expect(keptBy(second)).toEqual(first);
   });
 
-  it('holds what ran at the start, though V8 has dropped it by the end of the command', () => {
+  it('contains what ran at the start, even if V8 has dropped it by the end of the command', () => {
     const file = join(folder, 'main.cjs');
     writeFileSync(file, asBundle(`exports.starts = () => 'ran at the start';`));
     const source = pathToFileURL(resolve(import.meta.dirname, '../../src/cli/code-cache.ts')).href;
@@ -59,7 +59,7 @@ describe('the code of a bundle', () => {
     expect(readFileSync(onlyFile(), 'latin1')).toContain('ran at the start');
   });
 
-  it('is kept of each volume that was asked for, and used by the next start', () => {
+  it('is kept for each volume that was loaded, and used by the next start', () => {
     const file = join(folder, 'main.cjs');
     writeFileSync(file, asBundle(`exports.answer = () => volume('part1')().answer();`));
     writeFileSync(join(folder, 'part1.cjs'), '(() => ({ answer: () => 42 }))');
@@ -74,7 +74,7 @@ describe('the code of a bundle', () => {
     expect(keptBy(second)).toEqual(kept);
   });
 
-  it('is kept of a packed volume as of any other', () => {
+  it('is kept for a packed volume like for any other', () => {
     const file = join(folder, 'main.cjs');
     writeFileSync(file, asBundle(`exports.answer = () => volume('part1')().answer();`));
     const packed = brotliCompressSync('(() => ({ answer: () => 42 }))');
@@ -89,7 +89,7 @@ describe('the code of a bundle', () => {
     expect(keptBy(second)).toEqual(kept);
   });
 
-  it('is another for another content, though it were as long', () => {
+  it('is replaced for other content, even of the same length', () => {
     keptBy();
     const other = open({ answer: 43, stamp: 'two' });
     expect(other.exports.answer()).toBe(43);
@@ -103,7 +103,7 @@ describe('the code of a bundle', () => {
       (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)]),
     ],
     ['emptied', () => Buffer.alloc(0)],
-  ])('is compiled anew when it was %s', (_, damage) => {
+  ])('is compiled again when it was %s', (_, damage) => {
     const before = keptBy();
     writeFileSync(onlyFile(), damage(readFileSync(onlyFile())));
     const bundle = open();
@@ -128,7 +128,7 @@ describe('the code of a bundle', () => {
     expect(bundle.exports.answer()).toBe(42);
   });
 
-  it('is not kept for what is no command, nor where Node is set to keep none', () => {
+  it('is not kept without a command name, or where Node is set to keep none', () => {
     open({ part: '../runs' }).keep();
     open({ part: '' }).keep();
     env = { ...env, NODE_DISABLE_COMPILE_CACHE: '1' };

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { asksApp, paintEarly, VALUED } from '../../src/cli/early-frame.ts';
 import { commandLine, withAllBelow } from '../../src/cli/program.ts';
 
-test('knows each flag of run and resume that a value follows, and no other', () => {
+test('knows each flag of run and resume that takes a value, and no other', () => {
   const takingScreen = withAllBelow(commandLine('0.0.0')).filter((one) =>
     ['run', 'resume'].includes(one.name()),
   );
@@ -29,7 +29,7 @@ test.each([
   expect(painted).toContain(instance);
 });
 
-test('opens the app also with a config and with a reason to continue alone, and with nothing else', () => {
+test('opens the app also with a config and with a reason to work alone, and with no other arguments', () => {
   const stream = { isTTY: true, columns: 80, rows: 24 };
   const context = { stdin: stream, stdout: stream, env: { TERM: 'xterm' } } as never;
   for (const argv of [[], ['--config', 'x'], ['--alone', 'why'], ['--config', 'x', '--alone', 'why']])

@@ -28,7 +28,7 @@ print(json.dumps(verdicts))
 `;
 
 describeWith(['jsonschema'], 'the schemas of the package, in validators of others', () => {
-  test('resolve, and two validators agree on what fits them', () => {
+  test('resolve, and two validators agree on what is valid', () => {
     const pairs = SCHEMAS.flatMap(([file, schema]) =>
       [sampleOf(schema, schema), {}, null].map((instance) => ({ file, schema, instance })),
     );

@@ -24,7 +24,7 @@ describe.each(COMMANDS)('the help of %s', (_, command) => {
     expect(help.split('\n').filter((line) => line.length > COLUMNS)).toEqual([]);
   });
 
-  test('wraps its sentences once: no line ends where the next word would have fitted', () => {
+  test('wraps its sentences fully: no line ends where the next word would have fitted', () => {
     const about = help.split('\n\n')[2] ?? '';
     const lines = detailsOf(command).about === undefined ? [] : about.split('\n');
     const early = lines.filter((line, at) => {
@@ -45,7 +45,7 @@ describe.each(COMMANDS)('the help of %s', (_, command) => {
     }
   });
 
-  test('begins with an imperative that is in the list as well', () => {
+  test('begins with an imperative that is also in the list', () => {
     expect(command.summary()).toMatch(/^[a-z][^.]*[^.]$/u);
   });
 

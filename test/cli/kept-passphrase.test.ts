@@ -15,7 +15,7 @@ function person(...entered: readonly (string | undefined)[]) {
   return { ask, asked: () => asked };
 }
 
-test('a passphrase is asked for once, also by several at the same time', async () => {
+test('a passphrase is asked for once, even by several callers at the same time', async () => {
   const { ask, asked } = person('first', 'second');
   const kept = keepPassphrase();
   const both = await Promise.all([kept.get(ask), kept.get(ask)]);
@@ -45,7 +45,7 @@ test('asks again after an empty input', async () => {
 test.for([
   { what: 'was not entered', entered: [undefined, 'later'], forget: false },
   { what: 'was refused', entered: ['wrong', 'later'], forget: true },
-])('what looks on by itself asks no second time when it $what', async ({ entered, forget }) => {
+])('a background reader asks no second time when it $what', async ({ entered, forget }) => {
   const { ask, asked } = person(...entered);
   const kept = keepPassphrase();
   const looking = askOnlyOnce(kept);
@@ -61,7 +61,7 @@ test.for([
   expect((await looking.get(ask)).reveal()).toBe('later');
 });
 
-test('lets a background reader ask again when a person wants to enter it, and until then repeats what was refused', async () => {
+test('lets a background reader ask again when a person wants to enter it, and repeats the refusal until then', async () => {
   const { ask, asked } = person('wrong', 'right');
   const looking = askOnlyOnce(keepPassphrase());
   await looking.get(ask);

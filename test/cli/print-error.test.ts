@@ -5,14 +5,14 @@ import { errorCodes } from '../docs/error-codes.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
-test('an error ends with the code under which the documents have it', () => {
+test('an error ends with the exit code that the documents give for it', () => {
   const lines: string[] = [];
   const error = new LifeboatError('backup.none', 'there is no backup', { hints: ['make one'] });
   expect(printError(error, { write: (text) => lines.push(text) })).toBe(1);
   expect(lines.join('')).toBe('lifeboat: there is no backup\nhint: make one\ncode: backup.none\n');
 });
 
-test('every code of the source is found with its words, however it is written there', () => {
+test('every code of the source is found with its message, however it is written there', () => {
   const codes = new Map(errorCodes(ROOT).map((words) => [words.code, words]));
   expect(codes.size).toBeGreaterThan(300);
   expect(codes.get('trust.refused')?.message).toMatch(/\w \w/u);

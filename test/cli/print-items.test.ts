@@ -11,7 +11,7 @@ function output(format: 'json' | 'yaml') {
 
 const REST = { at: '2026-03-01T02:00:00Z', plans: [], drills: {} } as never;
 
-test('each item is written when it comes, and the whole is one line of JSON', async () => {
+test('each item is written when it arrives, and the whole output is one line of JSON', async () => {
   const { written, printer } = output('json');
   printer.item({ name: 'orders\u009b' } as never);
   expect(written.join('')).toContain('orders\\u009b');
@@ -25,7 +25,7 @@ test('each item is written when it comes, and the whole is one line of JSON', as
   expect(written.join('').trimEnd()).not.toContain('\n');
 });
 
-test('a result without items is whole, too', async () => {
+test('a result without items is complete, too', async () => {
   const { written, printer } = output('json');
   await printer.end(REST);
   expect(JSON.parse(written.join(''))).toMatchObject({ schema: 'lifeboat.evaluations/1', items: [] });

@@ -17,7 +17,7 @@ test.each([
   'é',
   '- not: a list #',
   '',
-])('a text is printed as ASCII and read back as it was: %j', (text) => {
+])('a text is printed as ASCII and read back unchanged: %j', (text) => {
   const yaml = printableYaml({ text, [text]: [text] });
   expect(yaml).toMatch(/^[\n\x20-\x7e]*$/u);
   const document = parseDocument(yaml);
@@ -25,13 +25,13 @@ test.each([
   expect(document.toJS()).toEqual({ text, [text]: [text] });
 });
 
-test('what older parsers take for something else is in quotes', () => {
+test('text that older parsers would read as another type is quoted', () => {
   expect(printableYaml(['yes', 'off', '2026-03-01', '0o17', '1_000'])).toBe(
     '- "yes"\n- "off"\n- "2026-03-01"\n- "0o17"\n- "1_000"\n',
   );
 });
 
-test('values that are not there are left out, and equal ones are written twice', () => {
+test('missing values are left out, and equal ones are written twice', () => {
   const shared = { id: 1 };
   expect(printableYaml({ one: shared, other: shared, none: undefined })).toBe(
     'one:\n  id: 1\nother:\n  id: 1\n',

@@ -23,7 +23,7 @@ describe('a schema', () => {
     expect(JSON.parse(readFileSync(join(FILES, `${name}.json`), 'utf8'))).toEqual(wanted);
   });
 
-  test('is in the package for nothing that is not printed or read', () => {
+  test('is in the package only for what is printed or read', () => {
     const files = readdirSync(FILES);
     expect(files.toSorted()).toEqual(
       [...Object.keys(SCHEMAS), ...Object.keys(OF_FILES)].map((name) => `${name}.json`).toSorted(),

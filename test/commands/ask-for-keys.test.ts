@@ -14,7 +14,7 @@ const JOURNAL = { guard: () => undefined, read: async () => [] };
 /** No person is at the terminal. */
 const HEADLESS = { stdin: {}, stderr: {}, env: {} } as unknown as CommandContext;
 
-test('resuming a run with a key store that lacks its new key is refused, until the key is stored under its name', async () => {
+test('resuming a run is refused while the key store lacks its new key, until the key is stored under its name', async () => {
   const { entries, run, runbook } = await interrupted();
   const keyring = openKeyring(memoryStore());
   const ask = () => askForKeys(HEADLESS, { journal: JOURNAL, keyring }, run, runbook, entries);
@@ -55,14 +55,14 @@ test('leaving the prompt for a key says which key it was, and how to continue', 
   await shown;
 });
 
-test('a run that has named no key yet, or is over, asks for none', async () => {
+test('a run that has not named a key yet, or is over, asks for none', async () => {
   const { entries, run, runbook } = await interrupted();
   const keyring = openKeyring(memoryStore());
   const parts = { journal: JOURNAL, keyring };
   expect(await askForKeys(HEADLESS, parts, run, runbook, entries.slice(0, 1))).toEqual({});
 });
 
-test('a key that cannot be the one of the record is refused: of another length, or another one than was generated', async () => {
+test('a key that cannot be the recorded one is refused: of another length, or other than the one generated', async () => {
   const keyring = openKeyring(memoryStore());
   const real = generateKey();
   const body = { fingerprint: 'aaaaaaaaaaaa', run: 'R', origin: 'generated', store: 'vault', length: 43 };

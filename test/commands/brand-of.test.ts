@@ -7,7 +7,7 @@ import { brandOf } from '../../src/commands/run/run-report.ts';
 test.each([
   ['a logo that cannot be used', 'name: ACME, logo: ./x.png', 'logo: the logo cannot be used', 'ACME'],
   ['a name that is too long', `name: ${'x'.repeat(81)}`, 'name and logo: /.+: this is too long', undefined],
-])('the report is written in spite of %s, and what it lacks is said', async (_what, report, said, name) => {
+])('the report is written in spite of %s, and says what is missing', async (_what, report, said, name) => {
   const folder = mkdtempSync(join(tmpdir(), 'brand-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const configPath = join(folder, 'lifeboat.yaml');

@@ -63,7 +63,7 @@ describe('at the end of a line', () => {
     expect(offered(...words).lines).toEqual(lines);
   });
 
-  test('flags are those of the command, without those that are hidden', () => {
+  test('flags are those of the command, without hidden ones', () => {
     const flags = offered('run', 'rotate-key', '-').lines;
     expect(flags).toEqual(expect.arrayContaining(['--instance', '-i', '--dry-run', '--output', '--config']));
     expect(offered('backups', '-').lines).toEqual(['--help', '-h']);

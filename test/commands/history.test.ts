@@ -28,7 +28,7 @@ test('only runs of the same instance, kind and version count', async () => {
   expect(await runsOf({ ...rotateKey, version: '0' })).toBe(0);
 });
 
-test('however many runs there are, a few are read, and none that is huge', async () => {
+test('however many runs there are, only a few are read, and no huge one', async () => {
   const read: string[] = [];
   const asked: unknown[] = [];
   const journal = {
@@ -61,7 +61,7 @@ test('however many runs there are, a few are read, and none that is huge', async
   expect(times.runs).toBe(5);
 });
 
-test('a journal that cannot be read says nothing, and breaks nothing', async () => {
+test('a journal that cannot be read gives no history, and breaks nothing', async () => {
   const tried = Promise.withResolvers<void>();
   const broken = {
     read: async () => {

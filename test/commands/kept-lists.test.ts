@@ -36,12 +36,12 @@ async function homeWithRows() {
   return { change, look: (rebuild = false) => keptLists(context, keyring, rebuild) };
 }
 
-test('untouched lists are what the entries give', async () => {
+test('unchanged lists match the entries', async () => {
   const { look } = await homeWithRows();
   expect(await look()).toMatchObject([{ what: 'lists', state: 'ok' }]);
 });
 
-test('a row that was removed, changed or slipped in is named with its list, and a rebuild makes it right', async () => {
+test('a row that was removed, changed or inserted is named with its list, and a rebuild repairs it', async () => {
   const { change, look } = await homeWithRows();
   change("DELETE FROM rows WHERE projection = 'pending-calls'");
   change("UPDATE rows SET grp = 'closed' WHERE projection = 'runs'");
@@ -58,7 +58,7 @@ test('a row that was removed, changed or slipped in is named with its list, and 
   expect(await look()).toMatchObject([{ what: 'lists', state: 'ok' }]);
 });
 
-test('a home without a journal has no lists to look at', async () => {
+test('a home without a journal has no lists to check', async () => {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-lists-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   expect(await keptLists({ env: { LIFEBOAT_HOME: home } } as never, undefined, true)).toEqual([]);

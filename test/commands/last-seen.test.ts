@@ -21,7 +21,7 @@ function look(url = URL) {
   };
 }
 
-test('what an instance listed last is found again, in a file that only its owner reads', async () => {
+test('the backups that an instance listed last are found again, in a file that only its owner can read', async () => {
   const { home, remember, seen } = look();
   await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen()).toMatchObject({ at: AT.toISOString(), backups: [{ ...BACKUPS[0], status: 'done' }] });
@@ -52,7 +52,7 @@ test('what was listed under the same name by another instance is not offered', a
   expect(seen('https://dashboard.example/service-instances/another')).toBeUndefined();
 });
 
-test('a file that is no list gives nothing, and the next look replaces it', async () => {
+test('a file that is not a list gives nothing, and the next look replaces it', async () => {
   const { home, remember, seen } = look();
   mkdirSync(join(home, 'last-seen'), { recursive: true, mode: 0o700 });
   for (const text of ['', '[', 'null', '"a"', '{"place":7}', 'x'.repeat(100_000)]) {
@@ -63,7 +63,7 @@ test('a file that is no list gives nothing, and the next look replaces it', asyn
   expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
 });
 
-test('a home that is foreign, or leads elsewhere, takes nothing and stops no command', async () => {
+test('nothing is stored in a home that is foreign or links elsewhere, and no command stops because of it', async () => {
   const { home, remember, seen } = look();
   mkdirSync(join(home, 'elsewhere'), { recursive: true, mode: 0o700 });
   symlinkSync(join(home, 'elsewhere'), join(home, 'last-seen'));

@@ -17,7 +17,7 @@ describe('a wait that no person watches', () => {
     return { said, watch: watchOverdue(patienceMs, (why) => said.push(why)) };
   }
 
-  test('is left once it is over its limit for so long, also when it reports nothing more', () => {
+  test('is left once it has been over its limit for the given time, even if it reports nothing more', () => {
     const { said, watch } = watched(PATIENCE_MS);
     watch.look('step', undefined);
     watch.look('step', overdue(910, 900));
@@ -29,7 +29,7 @@ describe('a wait that no person watches', () => {
     expect(said).toHaveLength(1);
   });
 
-  test('is waited for again when it moves', () => {
+  test('continues when there is progress', () => {
     const { said, watch } = watched(MINUTE);
     watch.look('step', overdue(301, 300));
     vi.advanceTimersByTime(30_000);
@@ -38,7 +38,7 @@ describe('a wait that no person watches', () => {
     expect(said).toEqual([]);
   });
 
-  test('is left after two days, however much it moves; another step counts from zero', () => {
+  test('is left after two days, whatever progress there is; the next step counts from zero', () => {
     const { said, watch } = watched(MINUTE);
     watch.look('one', undefined);
     vi.advanceTimersByTime(47 * 60 * MINUTE);
@@ -60,7 +60,7 @@ describe('a wait that no person watches', () => {
   });
 });
 
-test('--patience is a duration or refused', () => {
+test('--patience must be a duration', () => {
   expect([patienceFrom(undefined), patienceFrom('1h30m')]).toEqual([undefined, 90 * MINUTE]);
   expect(() => patienceFrom('soon')).toThrow('--patience soon is not a duration');
   expect(() => patienceFrom('30d')).toThrow('--patience 30d is not between 0s and 2d');

@@ -45,7 +45,7 @@ test('a run of another version of its runbook has one follow-up: to find out wha
   ]);
 });
 
-test('a follow-up that names no owner is owned by who began its run', async () => {
+test('a follow-up that names no owner is owned by the person who began its run', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' });
   const [found] = await gatherFollowUps(journal);
@@ -59,7 +59,7 @@ test('a run of a runbook that this version does not have has that follow-up too'
   expect(await gatherFollowUps(journal)).toMatchObject([{ followUp: { kind: 'unread-run' } }]);
 });
 
-test('a run that its machine cannot replay has it too, and hides none of the follow-ups of others', async () => {
+test('a run that its machine cannot replay has that follow-up too, and hides none of the others', async () => {
   const journal = await openHome();
   const runId = await begin(journal, restore);
   await appendHolding(journal, [foreignEvent(runId)]);
@@ -81,7 +81,7 @@ test('the follow-up of a run that cannot be read stays open once the run is aban
   ]);
 });
 
-test('a run that has only asked has no follow-ups, even of an unknown version', async () => {
+test('a run that has only read has no follow-ups, even of an unknown version', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' }, { ...RESTORED, kind: 'read', verb: 'preflight' });
   expect(await gatherFollowUps(journal)).toEqual([]);

@@ -22,7 +22,7 @@ test('entries of a run and its ledgers are printed once, in order, up to the las
   expect(printed()).toEqual(['run.started', 'note.a', 'note.b', 'note.c', ...Array(20).fill('note.d')]);
 });
 
-test('of a run that is taken up again, only what is new is printed', async () => {
+test('for a resumed run, only new entries are printed', async () => {
   const { journal, runId } = await makeWorld(obedient());
   await note(journal, `run/${runId}`, 'note.a');
   const { context, printed } = listening();

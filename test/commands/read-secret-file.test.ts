@@ -31,7 +31,7 @@ test.for([
   ['the line end of Windows, and an empty line that an editor left', `${KEY}\r\n\r\n`, KEY],
   ['spaces that belong to it', ` ${KEY} \n`, ` ${KEY} `],
   ['characters of several bytes', 'clé-schlüssel-鍵\n', 'clé-schlüssel-鍵'],
-])('a secret with %s is read as it stands', async ([, text = '', secret]) => {
+])('a secret with %s is read unchanged', async ([, text = '', secret]) => {
   expect(await read(Buffer.from(text))).toEqual([secret, secret]);
 });
 
@@ -43,14 +43,14 @@ test.for<[string, Buffer]>([
   ['behind a byte order mark', Buffer.from(`\ufeff${KEY}\n`)],
   ['of two lines', Buffer.from(`${KEY}\nanother key\n`)],
   ['on the second line', Buffer.from(`\n${KEY}\n`)],
-])('what would become another secret than the one that was meant is refused: %s', async ([, bytes]) => {
+])('bytes that would become a different secret are refused: %s', async ([, bytes]) => {
   expect(await read(bytes)).toEqual(['input.not-a-secret', 'input.not-a-secret']);
 });
 
-test('more than a secret can be is refused, and never cut', async () => {
+test('a file that is too large for a secret is refused, and never truncated', async () => {
   expect(await read(Buffer.alloc(200_000, 'k'))).toEqual(['input.file', 'input.not-a-secret']);
 });
 
-test('nothing is no secret', async () => {
+test('an empty line is not a secret', async () => {
   expect(await read(Buffer.from('\r\n'))).toEqual(['input.empty', 'input.empty']);
 });

@@ -11,7 +11,7 @@ const call = (words: string) => ({
   ...{ ms: 1, error: undefined },
 });
 
-test('nothing is written behind what the record says of the transcript when a run is over, and nothing before it is left out', async () => {
+test('nothing is written after the end that the record states for the transcript, and nothing before it is left out', async () => {
   const home = temporaryHome();
   const recorder = openRequestRecorder();
   onTestFinished(() => recorder.close());

@@ -76,7 +76,7 @@ async function madeStore() {
   return { address, places, makeAgain, keep };
 }
 
-test('a store that was made again under its address stops who has written to the old one, also behind a colleague', async () => {
+test('a store that was created again at its address stops a person who wrote to the old one, even after a colleague', async () => {
   const { address, makeAgain } = await madeStore();
   const [ada, bob] = [person(), person()];
   await ada.work(address);
@@ -96,7 +96,7 @@ test('a store that was made again under its address stops who has written to the
   await bob.work(address);
 });
 
-test('a log that was begun in the same session is remembered as well', async () => {
+test('a log that was begun in the same session is remembered too', async () => {
   const { address, makeAgain } = await madeStore();
   const [ada, bob] = [person(), person()];
   await ada.work(address);
@@ -105,7 +105,7 @@ test('a log that was begun in the same session is remembered as well', async () 
   await expect(ada.work(address)).rejects.toMatchObject({ code: 'journal.rolled-back' });
 });
 
-test('a home that has used the store of another address joins a team', async () => {
+test('a home that has used a store at another address can join a team', async () => {
   const [first, second] = [await madeStore(), await madeStore()];
   const [ada, bob] = [person(), person()];
   await ada.work(first.address, first);
@@ -117,7 +117,7 @@ test('a home that has used the store of another address joins a team', async () 
 const UNSHARED = { code: 'store.unshared', exitCode: 2 };
 
 test.for(['put back to yesterday', 'made anew'])(
-  'a team’s database that was %s stops a colleague whose own home has seen nothing of what is lost',
+  'a team’s database that was %s stops a colleague whose own home has seen none of the lost entries',
   async (how) => {
     const { address, places, makeAgain, keep } = await madeStore();
     const [ada, bob] = [person(), person()];
@@ -133,7 +133,7 @@ test.for(['put back to yesterday', 'made anew'])(
   },
 );
 
-test('a folder with the checkpoints of another log stops a team also when its own are there', async () => {
+test('a folder with the checkpoints of another log stops a team even when its own are there', async () => {
   const [one, other] = [await madeStore(), await madeStore()];
   const ada = person();
   await ada.work(one.address, one);
@@ -146,7 +146,7 @@ test('a folder with the checkpoints of another log stops a team also when its ow
   });
 });
 
-test('a team changes nothing without a shared folder, unless a person gives a reason, which is recorded', async () => {
+test('a team without a shared folder changes nothing, unless a person gives a reason, which is recorded', async () => {
   const { address, places } = await madeStore();
   const [ada, bob] = [person(), person()];
   await expect(ada.work(address, { places: [] })).rejects.toMatchObject(UNSHARED);
@@ -165,7 +165,7 @@ test('a team changes nothing without a shared folder, unless a person gives a re
   expect(said).toMatchObject([{ body: { reason: 'first use of the folder', lack: expect.any(String) } }]);
 });
 
-test('no call leaves before the folder of the team has its checkpoint', async () => {
+test('no call is sent before the folder of the team has its checkpoint', async () => {
   const { address, places } = await madeStore();
   const [ada] = [person()];
   await ada.work(address, { places });

@@ -49,10 +49,10 @@ test.for<[what: string, source: string, header: string, known: object]>([
     jwt({ exp: seconds(SOON) }),
     { kind: 'until', until: LATER },
   ],
-  ['nobody, where it is opaque', '{ env: T }', 'Bearer opaque', { kind: 'unsaid' }],
-  ['nobody, where its end is no time', '{ env: T }', jwt({ exp: 1e300 }), { kind: 'unsaid' }],
-  ['nobody, where it has no end', '{ env: T }', jwt({ sub: 'robot' }), { kind: 'unsaid' }],
-])('how long a token is valid is said by %s', async ([, source, header, known]) => {
+  ['nothing, where it is opaque', '{ env: T }', 'Bearer opaque', { kind: 'unsaid' }],
+  ['nothing, where its end is no time', '{ env: T }', jwt({ exp: 1e300 }), { kind: 'unsaid' }],
+  ['nothing, where it has no end', '{ env: T }', jwt({ sub: 'robot' }), { kind: 'unsaid' }],
+])('the remaining validity of a token is given by %s', async ([, source, header, known]) => {
   expect(await validityOf(source, header)).toMatchObject(known);
 });
 

@@ -59,7 +59,7 @@ async function tried({ keys, done = DONE, entries = [], kept = [], content }: Gi
 const fitOf = (id: number, more: Partial<KeptFit>) => ({ ...backup(id), tried: [], ...more });
 
 describe('the first block of a backup', () => {
-  test('says which held key opens it, and no more of the download is taken', async () => {
+  test('says which held key opens it, and no more of the download is read', async () => {
     const { fits, asked, sent } = await tried({ keys: [WRONG, RIGHT] });
     expect(fits).toEqual([
       fitOf(4, { key: RIGHT.fingerprint, tried: [WRONG.fingerprint, RIGHT.fingerprint] }),
@@ -68,13 +68,13 @@ describe('the first block of a backup', () => {
     expect(sent).toBeLessThan(200);
   });
 
-  test('is read of three backups at most where no key opens them', async () => {
+  test('is read of at most three backups if no key opens them', async () => {
     const { fits, asked } = await tried({ keys: [WRONG] });
     expect(asked).toEqual([4, 3, 2]);
     expect(fits).toEqual([4, 3, 2].map((id) => fitOf(id, { tried: [WRONG.fingerprint] })));
   });
 
-  test('is not asked for again where an earlier look with the same keys has told', async () => {
+  test('is not requested again where an earlier look with the same keys has a result', async () => {
     const kept = [fitOf(4, { tried: [WRONG.fingerprint] }), fitOf(3, { key: RIGHT.fingerprint })];
     expect((await tried({ keys: [WRONG], kept: kept.slice(0, 1), done: DONE.slice(0, 1) })).asked).toEqual(
       [],
@@ -82,12 +82,12 @@ describe('the first block of a backup', () => {
     expect((await tried({ keys: [RIGHT], kept })).asked).toEqual([4]);
   });
 
-  test('is asked for again of a backup that has the id of an earlier one', async () => {
+  test('is requested again for a backup that has the id of an earlier one', async () => {
     const kept = [{ ...fitOf(4, { key: RIGHT.fingerprint }), backupId: 'another' }];
     expect((await tried({ keys: [RIGHT], kept })).asked).toEqual([4]);
   });
 
-  test('is not needed where a newer proof is on record, nor where a try with these keys failed', async () => {
+  test('is not needed where a newer proof is on record, or where a try with these keys failed', async () => {
     const proof = {
       type: 'key.proven',
       body: {
@@ -109,13 +109,13 @@ describe('the first block of a backup', () => {
     expect((await tried({ keys: [RIGHT, WRONG], entries: [proof, failed] })).asked).toEqual([4]);
   });
 
-  test('is not asked for of a backup that cannot be downloaded, nor without a key', async () => {
+  test('is not requested for a backup that cannot be downloaded, or without a key', async () => {
     const done = [{ ...backup(4), downloadable: false }, backup(3)];
     expect((await tried({ keys: [RIGHT], done })).asked).toEqual([3]);
     expect((await tried({ keys: [] })).asked).toEqual([]);
   });
 
-  test('of something that is not encrypted is an error that says what it is', async () => {
+  test('of a file that is not encrypted gives an error that says what it is', async () => {
     const content = Buffer.from([0x1f, 0x8b, 8, 0, ...new Array(60).fill(0)]);
     await expect(tried({ keys: [RIGHT], content })).rejects.toMatchObject({
       code: 'backup.not-encrypted',

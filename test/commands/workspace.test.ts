@@ -10,7 +10,7 @@ import { auditHome, codesOf, openSealed } from '../audit/sealed-journal.ts';
 import { openKeys } from '../bench-kit/key-store.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
-test('a command that opens the store for writing first writes the checkpoint that a process before it died too early for', async () => {
+test('opening the store for writing first writes the checkpoint that a killed process left out', async () => {
   const folder = temporaryHome();
   const home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
@@ -41,7 +41,7 @@ test('a command that opens the store for writing first writes the checkpoint tha
   }
 });
 
-test('a passphrase that does not open the vault is told in the field, and asked for again', async () => {
+test('a passphrase that does not open the vault is reported in the field, and asked for again', async () => {
   const folder = temporaryHome();
   const home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });

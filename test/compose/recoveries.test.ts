@@ -9,13 +9,13 @@ function isRecovery(runbook: string, input: object, target?: string): Promise<bo
 }
 
 test.each(['restoreBackup', 'restoreToTime', 'performRecovery'])(
-  'a single %s brings data back, as a runbook does',
+  'a single %s restores data, as a runbook does',
   async (change) => {
     expect(await isRecovery('single-change', { single: { change } })).toBe(true);
   },
 );
 
-test('a single backup brings none back, and of a recovery only the half with a target does', async () => {
+test('a single backup restores no data, and of a recovery only the half with a target does', async () => {
   expect(await isRecovery('single-change', { single: { change: 'createBackup' } })).toBe(false);
   expect(await isRecovery('restore-backup', {})).toBe(true);
   expect(await isRecovery('disaster-recovery', { mode: 'prepare' })).toBe(false);

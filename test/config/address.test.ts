@@ -14,7 +14,7 @@ test.for([
   'h/service-instances/i?token=hunter2',
   'https://h:99999/service-instances/i?token=hunter2',
   '//user:hunter2@h/',
-])('an address with what may be a secret is refused, and not shown: %s', (address) => {
+])('an address with a possible secret is refused, and not shown: %s', (address) => {
   const instance = `instances: { orders: { url: ${JSON.stringify(address)} } }`;
   const platform = `platform: { api: ${JSON.stringify(address)} }\ninstances: {}`;
   for (const [text, where] of [
@@ -36,7 +36,7 @@ test.for([
   }
 });
 
-test('an address that is only an address is taken as it stands', () => {
+test('an address without any secret is accepted unchanged', () => {
   const url = 'https://h:8443/shared/x@y/service-instances/i/';
   const { instances } = parseConfig(`instances: { orders: { url: "${url}" } }`, '/etc/lifeboat.yaml');
   expect(instances['orders']?.url).toBe(url);

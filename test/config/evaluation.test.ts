@@ -28,14 +28,14 @@ describe('a waiver in the config', () => {
 
   test.for<[what: string, text: string, problem: string]>([
     ['without an end', waiver(''), 'until: this key is missing'],
-    ['whose end is no date', waiver('until: soon'), 'an end is a date'],
+    ['whose end is not a date', waiver('until: soon'), 'an end is a date'],
     [
-      'of a check that there is not',
+      'of a check that does not exist',
       waiver('until: 2026-12-31').replace('pitr', 'pitrr'),
       'waivers.0.check: one of these',
     ],
     [
-      'of an instance that there is not',
+      'of an instance that does not exist',
       waiver('until: 2026-12-31').replace('instance: orders', 'instance: oders'),
       'no instance has this name',
     ],
@@ -44,7 +44,7 @@ describe('a waiver in the config', () => {
   });
 });
 
-test('a target in the config is another instance of it', () => {
+test('a target in the config is another instance of the config', () => {
   expect(problemOf(INSTANCES)).toBeUndefined();
   expect(problemOf(INSTANCES.replace('target: orders-dr', 'target: spare'))).toContain('no instance has');
   expect(problemOf(INSTANCES.replace('target: orders-dr', 'target: orders'))).toContain('its own target');

@@ -25,7 +25,7 @@ test.for([
   ['report: { name: "keyStore: vault" }\n', undefined],
   ['', undefined],
 ])(
-  'the key store of a config is seen before it is parsed, as the parser sees it: %j',
+  'the key store of a config is found before it is parsed, as the parser finds it: %j',
   async ([text = '', store]) => {
     const path = written(text);
     expect(keyStoreNamed({}, path)).toBe(store);
@@ -34,7 +34,7 @@ test.for([
 );
 
 test.for(['"keyStore": vault\n', 'keyStore:\n  vault\n', '? keyStore\n: vault\n'])(
-  'a config whose key store would not be seen is refused: %j',
+  'a config whose key store would not be found is refused: %j',
   async (text) => {
     const path = written(text);
     const refusal = { code: 'config.key-store', exitCode: 2 };
@@ -44,7 +44,7 @@ test.for(['"keyStore": vault\n', 'keyStore:\n  vault\n', '? keyStore\n: vault\n'
 );
 
 test.for(['vault', 'os', undefined])(
-  'the key store of a config in JSON on one line is seen: %s',
+  'the key store of a config in JSON on one line is found: %s',
   async (keyStore) => {
     const path = written('');
     const instances = {
@@ -56,7 +56,7 @@ test.for(['vault', 'os', undefined])(
   },
 );
 
-test('a key store that there is not is refused', async () => {
+test('an unknown key store is refused', async () => {
   await expect(loadConfig({}, written('keyStore: hashicorp\n'))).rejects.toMatchObject({
     problems: [{ message: 'one of these belongs here: os, vault' }],
   });

@@ -39,7 +39,7 @@ describe('the lab of a config', () => {
     'ftp://127.0.0.1:4000',
     '127.0.0.1:4000',
     '',
-  ])('is refused at %j, in words that do not repeat it', (url) => {
+  ])('is refused at %j, with an error that does not repeat it', (url) => {
     const words = 'lab.url: a lab runs on this machine: its url is http://127.0.0.1:PORT';
     expect(() => config({ url, token })).toThrow(words);
     expect(() => config({ url, token })).not.toThrow(/secret|@/u);
@@ -49,12 +49,12 @@ describe('the lab of a config', () => {
     ['no token', { url: 'http://127.0.0.1:1' }],
     ['a token of the key store', { url: 'http://127.0.0.1:1', token: { keychain: true } }],
     ['a token itself', { url: 'http://127.0.0.1:1', token: 'abc' }],
-    ['a key of nobody', { url: 'http://127.0.0.1:1', token, faults: [] }],
+    ['an unknown key', { url: 'http://127.0.0.1:1', token, faults: [] }],
   ])('is refused with %s', (_, lab) => {
     expect(() => config(lab)).toThrow(expect.objectContaining({ code: 'config.invalid' }));
   });
 
-  test('finds its token from the folder of the config, and no command sees its variable', () => {
+  test('has its token file relative to the folder of the config, and its variable is hidden from commands', () => {
     expect(config({ url: 'http://127.0.0.1:1', token }).lab?.token).toEqual({ file: '/etc/lifeboat/token' });
     const named = config({ url: 'http://127.0.0.1:1', token: { env: 'LAB_TOKEN' } });
     expect(tokenVariables(named)).toEqual(['LAB_TOKEN']);

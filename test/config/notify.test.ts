@@ -7,7 +7,7 @@ const config = (notify: unknown) =>
 const url = 'https://hooks.example.com/lifeboat';
 
 describe('a target to notify', () => {
-  test('finds its files from the folder of the config, and no command sees its variables', () => {
+  test('has its files relative to the folder of the config, and its variables are hidden from commands', () => {
     const headers = { Authorization: { env: 'HOOK_TOKEN' }, 'X-Key': { file: 'key' } };
     const { notify, ...rest } = config([
       { name: 'hook', url: { env: 'HOOK_URL' }, headers, ca: 'ca.pem' },
@@ -40,12 +40,12 @@ describe('a target to notify', () => {
     ],
     ['with an address that holds a secret', [{ name: 'a', url: `${url}?key=s3cret-k3y` }]],
     [
-      'with a header that stands in the config',
+      'with a header whose value is in the config',
       [{ name: 'a', url, headers: { Authorization: 's3cret-k3y' } }],
     ],
     ['with a header of two lines', [{ name: 'a', url, headers: { 'X: y\nZ': { env: 'A' } } }]],
-    ['for an event that there is not', [{ name: 'a', url, on: ['everything'] }]],
-    ['that is both', [{ name: 'a', url, command: 'cat' }]],
+    ['for an event that does not exist', [{ name: 'a', url, on: ['everything'] }]],
+    ['that has both a url and a command', [{ name: 'a', url, command: 'cat' }]],
   ])('is refused %s', (_, notify) => {
     const parse = () => config(notify);
     expect(parse).toThrow(/^\/etc\/lifeboat\/lifeboat\.yaml:1:\d+: notify/u);

@@ -18,10 +18,10 @@ function refusalOf(text: string): LifeboatError {
   throw new Error('it was taken');
 }
 
-describe('a config that is wrong is refused with the place and the words of each problem', () => {
+describe('a config that is wrong is refused with the place and the text of each problem', () => {
   test.for([
     ['a misspelt key', 'instnces: {}', ['1:1: instances: ', `1:1: instnces: ${SIMILAR} instances`]],
-    ['a key of nobody', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
+    ['an unknown key', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
     [
       'a key inside an instance',
       'instances:\n  orders:\n    url: https://h/service-instances/x\n    revsion: 62',
@@ -49,7 +49,7 @@ describe('a config that is wrong is refused with the place and the words of each
     ],
     ['a key without a value', 'instances:\n  orders:', ['2:3: instances.orders: a map of keys belongs here']],
     [
-      'a word that is none of some',
+      'a word that is not in its list',
       'instances: {}\ndrills: { every: 0d }',
       ['2:18: drills.every: an interval'],
     ],
@@ -82,12 +82,12 @@ describe('a config that is wrong is refused with the place and the words of each
       ['2:17: report.name: this is too long: at most 80 characters fit'],
     ],
     [
-      'a target whose name cannot be one',
+      'a target with an invalid name',
       'instances: {}\nnotify:\n  - { name: a b, command: x }',
       ['3:13: notify.0.name: the name of a target has letters'],
     ],
     [
-      'a name that cannot be one',
+      'an invalid name',
       'instances:\n  "a b": { url: https://h/service-instances/x }',
       ['2:3: instances.a b: an instance name has letters'],
     ],
@@ -97,7 +97,7 @@ describe('a config that is wrong is refused with the place and the words of each
       ['1:17: report.a: there is no such key'],
     ],
     [
-      'an address that is none of an instance',
+      'an address that is not that of an instance',
       `instances:
   a: { url: htps://h/service-instances/1 }
   b: { url: nonsense }
@@ -174,21 +174,21 @@ describe('a config that is wrong is refused with the place and the words of each
     expect(found).toEqual(expected.map((words) => expect.stringContaining(words)));
   });
 
-  test('all at once, in the order of the file, and no more than anybody reads', () => {
+  test('all at once, in the order of the file, up to a readable number', () => {
     const keys = Array.from({ length: 30 }, (_, at) => `key${at}: 1`);
     const { problems, hints } = refusalOf(['instances: {}', ...keys].join('\n'));
     expect(problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, at) => at + 2));
     expect(hints).toContain('these are the first 20 of 30 problems');
   });
 
-  test('with work that grows as the text does, not as its square', () => {
+  test('in time that grows with the text, not with its square', () => {
     const [some, twice] = [workFor(500), workFor(1_000)];
     expect(twice.found).toContain('these are the first 20 of 2002 problems');
     expect(twice.reads / some.reads).toBeLessThan(2.5);
     expect(twice.resolved).toBe(some.resolved);
   });
 
-  test('with each key that is in its map a second time, whatever it is written like', () => {
+  test('including each key that is repeated in its map, however it is written', () => {
     const text = 'instances: {}\na: { b: 1, "b": 2 }\n1: x\n0x1: y\nb: {}\nnotify: [\n';
     const places = refusalOf(text).problems.map(({ line, column }) => [line, column]);
     expect(places).toEqual([
@@ -198,7 +198,7 @@ describe('a config that is wrong is refused with the place and the words of each
     ]);
   });
 
-  test('for people a line each, for programs a list', () => {
+  test('for people one line each, for programs as a list', () => {
     const refusal = refusalOf('instances: {}\none: 1\nother: 1');
     const lines: string[] = [];
     const stream = { write: (line: string) => lines.push(line) };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/load.ts';
 
-test('a program with a slash counts from the folder of the config; its arguments stay as they are', () => {
+test('a program with a slash is relative to the folder of the config; its arguments stay unchanged', () => {
   const reconnect = '{ command: [./bin/go, ./x, $HOME], proof: [kubectl, get] }';
   const { instances } = parseConfig(
     `instances: { a: { url: https://h/service-instances/x, apps: [{ name: b, reconnect: ${reconnect} }] } }`,

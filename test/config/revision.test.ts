@@ -9,7 +9,7 @@ const configOf = (revision: string) =>
   );
 
 test.each([63, 72])(
-  'revision %s, which is newer than any that is known, is read as 62 and told',
+  'revision %s, which is newer than any that is known, is treated as 62 and reported',
   (revision) => {
     const { instances, newerRevisions } = configOf(String(revision));
     expect(instances['orders']?.revision).toBe(62);
@@ -17,16 +17,16 @@ test.each([63, 72])(
   },
 );
 
-test.each(['61', '62', 'v0', 'auto'])('revision %s is taken as it is', (revision) => {
+test.each(['61', '62', 'v0', 'auto'])('revision %s is accepted as it is', (revision) => {
   const { instances, newerRevisions } = configOf(revision);
   expect(String(instances['orders']?.revision)).toBe(revision);
   expect(newerRevisions).toEqual({});
 });
 
-test.each(['60', '62.5', "'72'", 'newest'])('revision %s is a mistake', (revision) => {
+test.each(['60', '62.5', "'72'", 'newest'])('revision %s is an error', (revision) => {
   expect(() => configOf(revision)).toThrow(expect.objectContaining({ code: 'config.invalid' }));
 });
 
-test('the schema for editors takes later revisions', () => {
+test('the schema for editors accepts later revisions', () => {
   expect(JSON.stringify(configJsonSchema())).toContain('"exclusiveMinimum":62');
 });

@@ -14,6 +14,6 @@ test.each(['0.0.0.0/0', '0.0.0.0/1', '128.0.0.0/7', '::/0', 'fd00::/16'])(
   (network) => expect(JSON.stringify(read('10.0.0.5', network).error)).toContain('nearly everyone'),
 );
 
-test.each(['proxy.example.org', '10.0.0.5/33', '', '10.0.0'])('%s is no proxy', (text) =>
+test.each(['proxy.example.org', '10.0.0.5/33', '', '10.0.0'])('%s is not accepted as a proxy', (text) =>
   expect(read(text).success).toBe(false),
 );

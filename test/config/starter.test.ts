@@ -11,7 +11,7 @@ test.for<Partial<StarterInstance>>([
   { name: 'no', url: 'https://h/a,b/service-instances/i', revision: 'v0' },
   { token: { command: `printf '%s: #1 "{}"' "$TOKEN" | head -c 5 & # end` } },
   { token: { file: "./it's: a token" }, ca: './ca #1.pem' },
-])('a config that is written is read as it was meant: %j', (wish) => {
+])('a generated config is read back as intended: %j', (wish) => {
   const instance = {
     name: 'orders',
     url: URL,
@@ -30,14 +30,14 @@ test.for<Partial<StarterInstance>>([
   expect(instances[name]?.ca).toBe(ca?.replace('./', '/'));
 });
 
-test('the vault file is in it where keys are kept there', () => {
+test('the generated config names the vault file where keys are kept there', () => {
   const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
   const text = starterConfig({ instances: [instance], keyStore: 'vault' });
   expect(parseConfig(text, '/lifeboat.yaml').keyStore).toBe('vault');
   expect(text).toMatch(/^keyStore: vault$/mu);
 });
 
-test('what is in its comments would be taken, too', () => {
+test('what the generated comments suggest would be accepted, too', () => {
   const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
   const text = starterConfig({ instances: [instance] });
   const lines = text.split('\n').filter((line) => !/^# platform: none/u.test(line));

@@ -30,7 +30,7 @@ test.for([
   ['postgres://a;hunter2/lifeboat', 'one host'],
   ['postgres://db/lifeboat hunter2', 'without spaces'],
   ['postgres://db/lifeboat#hunter2', 'of the form'],
-])('%s is no store, and not shown', async ([address = '', why = '']) => {
+])('%s is not accepted as a store, and not shown', async ([address = '', why = '']) => {
   const text = `store: ${JSON.stringify(address)}\ninstances: {}`;
   for (const attempt of [
     async () => parseConfig(text, '/etc/lifeboat.yaml'),
@@ -43,7 +43,9 @@ test.for([
   }
 });
 
-test('LIFEBOAT_STORE wins over the config, and what names no store is SQLite', async ({ onTestFinished }) => {
+test('LIFEBOAT_STORE wins over the config, and without an address the store is SQLite', async ({
+  onTestFinished,
+}) => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'lifeboat.yaml');
@@ -58,7 +60,7 @@ test('LIFEBOAT_STORE wins over the config, and what names no store is SQLite', a
   expect(await named(undefined, { LIFEBOAT_STORE: 'sqlite' })).toBe('sqlite');
 });
 
-test('a wrong config does not keep a journal from being opened, unless it may say where that is', async ({
+test('a wrong config does not prevent opening a journal, unless the config may name its store', async ({
   onTestFinished,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-config-'));

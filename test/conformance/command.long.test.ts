@@ -24,7 +24,7 @@ describe('the command', () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it('exits with 1 when a promise is broken, and shows the answer without any secret', async () => {
+  it('exits with 1 when a rule is broken, and shows the answer without any secret', async () => {
     const server = await openServer(62, {
       after: (answer) => ({
         ...answer,

@@ -5,7 +5,7 @@ import type { LabOptions } from '../../src/lab/lab.ts';
 import { startWholeLab } from '../bench-kit/lab.ts';
 import { at, failuresOf, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
 
-describe.concurrent('the lab keeps every promise of the document', () => {
+describe.concurrent('the lab keeps every rule of the document', () => {
   for (const revision of REVISIONS) {
     it(`in revision ${revision}, whatever is changed`, { timeout: 1_800_000 }, async (context) => {
       const { expect } = context;
@@ -35,7 +35,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
     });
   }
 
-  it('for an instance without continuous archiving, as far as it is harmless', {
+  it('for an instance without continuous archiving, as far as this is harmless', {
     timeout: 1_200_000,
   }, async (context) => {
     const { expect } = context;

@@ -29,7 +29,7 @@ describe('a server that is right', () => {
     });
   }
 
-  it('is asked for nothing but looks unless changes are allowed', async () => {
+  it('gets only reads unless changes are allowed', async () => {
     const methods = new Set<string>();
     const server = await openServer(62, {
       before: (call) => {
@@ -52,7 +52,7 @@ describe('a server that is right', () => {
     expect(deployments).toEqual([]);
   });
 
-  it('has its type of backups back when it lets the suite change it', async () => {
+  it('has its type of backups restored when it lets the suite change it', async () => {
     const types: unknown[] = [];
     const setting = setsType();
     const server = await openServer(62, {
@@ -68,7 +68,7 @@ describe('a server that is right', () => {
     expect(types.flat()).toEqual(['standard', 'continuous_archiving']);
   });
 
-  it('names what could not be put back', async () => {
+  it('is reported with what could not be restored', async () => {
     const server = await openServer(62, {
       // Days are only ever added.
       before: (call, { instances: [instance] }) => {
@@ -82,14 +82,14 @@ describe('a server that is right', () => {
     expect(last).toMatchObject({ kind: 'fail', why: 'retention_time of the instance was 7 and is 8' });
   });
 
-  it('without a backup has one looked at as soon as the suite may make one', async () => {
+  it('without a backup has one checked as soon as the suite may make one', async () => {
     const server = await openServer(62, {}, 0);
     const results = await runSuite({ ...wrongOptions(server), level: 'safe' });
     expect(failuresOf(results)).toEqual([]);
     expect(verdictOf(results, 'backups.get-one')).toBe('pass');
   });
 
-  it('may keep the update setting from application developers', async () => {
+  it('may deny the update setting to application developers', async () => {
     const server = await openServer(61, {
       after: (answer, { path }) => (path.endsWith('/broker/edit') ? { status: 404, body: '' } : answer),
     });
@@ -140,12 +140,12 @@ describe('a server that is wrong is caught by the check that is meant for it', (
     });
   }
 
-  it('and no check is left that nothing has failed', () => {
+  it('and every check is failed by some mutation', () => {
     const never = CHECKS.filter((check) => !MUTATIONS.some(({ caughtBy }) => isMeant(caughtBy, check)));
     expect(never.map(({ id }) => id)).toEqual([]);
   });
 
-  it('and every mutation names checks that there are', () => {
+  it('and every mutation names existing checks', () => {
     const names = MUTATIONS.flatMap(({ caughtBy }) => caughtBy);
     expect(names.filter((name) => !CHECKS.some((check) => isMeant([name], check)))).toEqual([]);
   });

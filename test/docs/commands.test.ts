@@ -14,13 +14,13 @@ const DOCUMENTS = ['runbooks', 'docs'].flatMap((folder) =>
 describe.each(['README.md', ...DOCUMENTS])('%s', (file) => {
   const commands = commandsIn(readFileSync(join(ROOT, file), 'utf8'));
 
-  it('names commands of lifeboat only with a runbook and flags that they have', async () => {
+  it('names commands of lifeboat only with existing runbooks and flags', async () => {
     expect(commands.length).toBeGreaterThan(0);
     expect(await wrongAmong(commands)).toEqual([]);
   });
 });
 
-describe('what is asked of a command', () => {
+describe('a command in the docs', () => {
   it.each([
     [['frobnicate'], false],
     [['followups', 'frobnicate'], false],
@@ -35,7 +35,7 @@ describe('what is asked of a command', () => {
 });
 
 describe('commands in a text', () => {
-  it('are found in code spans, also over a line break, and in blocks, without the words that stand for something', () => {
+  it('are found in code spans, also across a line break, and in blocks, without placeholder words', () => {
     const text =
       'Run `lifeboat followups done ID\n--proof TEXT`, not lifeboat itself.\n\n    npm run lifeboat -- doctor  # checks\n    lifeboat lab > lifeboat.yaml\n';
     expect(commandsIn(text)).toEqual([

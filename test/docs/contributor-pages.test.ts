@@ -14,7 +14,7 @@ describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const text = read(file);
   const code = codeIn(text);
 
-  it('names only paths that exist; of one with a NAME in it, the folder', () => {
+  it('names only paths that exist; of a path with NAME in it, the folder', () => {
     const paths = code.flatMap(pathsIn);
     expect(paths.length).toBeGreaterThan(20);
     expect(paths.filter((path) => !existsSync(join(ROOT, placeOf(path))))).toEqual([]);
@@ -40,7 +40,7 @@ describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
     expect(programs.filter((name) => !existsSync(join(ROOT, 'node_modules', '.bin', name)))).toEqual([]);
   });
 
-  it('names only commands of lifeboat that it has, with their flags', async () => {
+  it('names only existing commands of lifeboat, with their flags', async () => {
     const commands = commandsIn(text);
     expect(commands.length).toBeGreaterThan(0);
     expect(await wrongAmong(commands)).toEqual([]);
@@ -80,14 +80,14 @@ describe('the way of a call', () => {
     .slice(1)
     .map(({ file: next }, at) => ({ ...(steps[at] ?? { file: '', text: '' }), next }));
 
-  it('begins at the way in and ends where the journal is written', () => {
+  it('begins at the entry point and ends where the journal is written', () => {
     expect(steps.at(0)?.file).toBe('src/cli.ts');
     expect(steps.at(-1)?.file).toBe('src/store/sqlite/write.ts');
     expect(steps.length).toBeGreaterThan(15);
   });
 
   it.each(pairs)(
-    'leads from $file to $next: by an import, or by a file that hands it on',
+    'leads from $file to $next by an import, or by a file that passes it on',
     ({ file, text, next }) => {
       const [said, giver] = /(?:`([\w./-]+)` )?hands to `[\w./-]+`/.exec(text) ?? [];
       if (said === undefined) return expect(importsOf(file)).toContain(next);
@@ -102,11 +102,11 @@ describe('the way of a call', () => {
 describe('the table of rooms', () => {
   const rows = [...ARCHITECTURE.matchAll(/^\| `([^`]+)` \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm)];
 
-  it('has the rooms of the test of the architecture, in their order, and no other', () => {
+  it('has the rooms of the architecture test, in their order, and no others', () => {
     expect(rows.map(([, name]) => name)).toEqual(ROOMS.map(nameOf));
   });
 
-  it.each(ROOMS)('says of $files what it may import', (room) => {
+  it.each(ROOMS)('lists what $files may import', (room) => {
     const [, , rooms, packages] = rows.find(([, name]) => name === nameOf(room)) ?? [];
     const isAll = room.rooms.includes('*');
     expect(rooms).toBe(isAll ? 'everything' : listed(room.rooms.map(inRooms)) || 'nothing');

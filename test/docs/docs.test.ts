@@ -35,17 +35,17 @@ describe('prose', () => {
     const prose = proseOfStates(machine, own, shared);
     const states = leavesOf(machine).filter((state) => isSeen(machine, state));
 
-    it('tells the responder something in every state', () => {
+    it('has a text for the responder in every state', () => {
       expect(states.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 20)).toEqual([]);
     });
 
-    it('says enough wherever the responder has to decide', () => {
+    it('explains enough wherever the responder has to decide', () => {
       const asking = states.filter((state) => hasTagAt(machine, state, 'question'));
       expect(asking.length).toBeGreaterThan(0);
       expect(asking.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 80)).toEqual([]);
     });
 
-    it('says at its beginning when it is used, how long it takes, what keeps working and what cannot be undone', () => {
+    it('says at its beginning when to use it, how long it takes, what keeps working and what cannot be undone', () => {
       const beginning = markdown.slice(0, markdown.indexOf('<!-- generated:'));
       expect(
         INTRODUCTION.filter(
@@ -54,7 +54,7 @@ describe('prose', () => {
       ).toEqual([]);
     });
 
-    it('loses no section on the way to the screen, and has nothing that the screen does not draw', () => {
+    it('loses no section on the way to the screen, and contains nothing that the screen cannot draw', () => {
       const lost = markdown
         .split(/^(?=#{2,} )/m)
         .slice(1)
@@ -64,7 +64,7 @@ describe('prose', () => {
       expect(shown.match(/^\s*\||!\[|<[a-z]+|&\w+;|~~|^\s*---+\s*$/gm)).toBeNull();
     });
 
-    it('speaks of no state that does not exist, and of none twice', () => {
+    it('describes no state that does not exist, and none twice', () => {
       const named = [...markdown.matchAll(/<!--\s*state:\s*([^>]*?)\s*-->/g)].flatMap(([, names = '']) =>
         names.split(/[\s,]+/),
       );
@@ -78,7 +78,7 @@ describe('prose', () => {
 describe.each(allRunbooks)('what is generated for $id', (runbook) => {
   const { machine } = runbook;
 
-  it('is in its runbook as the machine is now', () => {
+  it('is in its runbook in its current form', () => {
     const markdown = readFileSync(join(FOLDER, `${runbook.id}.md`), 'utf8');
     const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
     expect(fillBlocks(markdown, blocks, ['diagram', 'steps'])).toBe(markdown);
@@ -92,7 +92,7 @@ describe.each(allRunbooks)('what is generated for $id', (runbook) => {
     expect(unknown.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
-  it('draws every phase once, and every state of each, here or among the shared ones', () => {
+  it('draws every phase once, and every state of each, here or in the shared diagrams', () => {
     const drawn = `${diagramOf(runbook)}\n${sharedDiagrams(allRunbooks)}`;
     for (const { id } of stepsOf(machine))
       expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}$`, 'm'));
@@ -102,7 +102,7 @@ describe.each(allRunbooks)('what is generated for $id', (runbook) => {
         expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}_${inner}$`, 'm'));
   });
 
-  it('draws its phases on one screen, and says each condition', () => {
+  it('draws its phases on one screen, and labels each condition', () => {
     const [whole = ''] = diagramOf(runbook).split('\n\nBlue asks');
     for (const picture of whole.split('```mermaid').slice(1))
       expect(picture.match(/^ {2}state /gm)?.length).toBeLessThanOrEqual(12);
@@ -122,7 +122,7 @@ describe.each(allRunbooks)('what is generated for $id', (runbook) => {
 describe('what runbooks share', () => {
   const all = allRunbooks;
 
-  it('is drawn as the machines are now', () => {
+  it('is drawn from the current machines', () => {
     const markdown = readFileSync(join(FOLDER, 'phases.md'), 'utf8');
     const blocks = { send: sendDiagram(), diagrams: sharedDiagrams(all) };
     expect(fillBlocks(markdown, blocks, ['send', 'diagrams'])).toBe(markdown);

@@ -340,7 +340,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
 describe('the pages', () => {
   const newLab = useLabs();
 
-  test('say of each command how it ends, tried one after the other on one lab', {
+  test('say of each command how it ends, as tried one after the other on one lab', {
     timeout: 3_000_000,
   }, async (context) => {
     const bench = await newLab(context);
@@ -360,7 +360,7 @@ test.each(DRILLS)('$text is proven', { timeout: 1_800_000 }, async (drill) => {
 /** Lists of all commands and of all errors. */
 const GENERATED: ReadonlySet<string> = new Set(['commands.md', 'error-codes.md']);
 
-test('no page names a command that no test runs, and no test runs one that no page names', () => {
+test('every command on the pages is run by a test, and every command of the test is on a page', () => {
   const pages = readdirSync(join(ROOT, 'docs')).filter(
     (file) => file.endsWith('.md') && !GENERATED.has(file),
   );

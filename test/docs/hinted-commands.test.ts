@@ -27,7 +27,7 @@ describe('the examples of the help texts', () => {
     expect(examples.filter(({ refusal }) => refusal !== undefined)).toEqual([]);
   });
 
-  it('give durations and numbers that are taken', () => {
+  it('use valid durations and numbers', () => {
     const given = (flag: string) =>
       examples.flatMap(({ flags }) => (typeof flags[flag] === 'string' ? [flags[flag]] : []));
     expect(given('olderThan').length).toBeGreaterThan(1);
@@ -36,7 +36,7 @@ describe('the examples of the help texts', () => {
       expect(() => wholeNumber(number, 'it', 1)).not.toThrow();
   });
 
-  it('name a follow-up as a run names it', () => {
+  it('name a follow-up in the same form as a run does', () => {
     const ids = examples.flatMap(
       ({ line }) => /lifeboat followups (?:run|done|skip) (\S+)/.exec(line)?.[1] ?? [],
     );
@@ -52,7 +52,7 @@ describe('the commands that texts of the program hand to a person', () => {
     expect(lines.filter(({ refusal }) => refusal !== undefined && refusal !== HELP)).toEqual([]);
   });
 
-  it('name the instance where a config with several would leave it open', () => {
+  it('name the instance where a config with several would otherwise be ambiguous', () => {
     expect(lines.filter(({ lacksInstance }) => lacksInstance).map(({ where }) => where)).toEqual([]);
   });
 });
@@ -62,7 +62,7 @@ const HELP = '(outputHelp)';
 
 describe('the commands that a runbook hands to a person in a state', () => {
   it.each([...allRunbooks.map(({ id }) => id), 'phases'])(
-    '%s: are read by the definitions of the commands',
+    '%s: can be parsed by the definitions of the commands',
     (id) => {
       const commands = commandsIn(readFileSync(join(ROOT, 'runbooks', `${id}.md`), 'utf8'));
       expect(commands.length).toBeGreaterThan(0);
@@ -72,8 +72,8 @@ describe('the commands that a runbook hands to a person in a state', () => {
   );
 });
 
-describe('what is found in a source', () => {
-  it('is in backticks or after a colon, put together from its parts, without the prose around it', () => {
+describe('a command that is found in a source', () => {
+  it('is in backticks or after a colon, joined from its parts, without the text around it', () => {
     const text = `
       // lifeboat frobnicate
       const one = ['it waits: lifeboat resume ' + run + ', or look', \`or: lifeboat keys add \${name}\${config}\`];

@@ -8,7 +8,7 @@ import { manPage } from './command-pages.ts';
 const FILE = join(import.meta.dirname, '../../man/lifeboat.1');
 
 describeWith(['mandoc'], 'the manual page', () => {
-  test('has nothing that mandoc warns of, but that it has no date', () => {
+  test('has no warning from mandoc, except that it has no date', () => {
     const { stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', FILE], { encoding: 'utf8' });
     const warnings = stdout.split('\n').filter((line) => line !== '');
     expect(warnings.filter((line) => !line.includes('missing date'))).toEqual([]);
@@ -23,7 +23,7 @@ describeWith(['mandoc'], 'the manual page', () => {
   });
 });
 
-test('a text that looks like a request or an escape stays a text', () => {
+test('a text that looks like a request or an escape is printed as text', () => {
   const program = commandLine('0.0.0');
   program.summary('.so /etc/passwd \\n');
   expect(manPage(program, '0')).toContain('lifeboat \\- \\&.so /etc/passwd \\en');

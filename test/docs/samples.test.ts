@@ -23,7 +23,7 @@ test('the verifier in the sample bundle is the one that is shipped', () => {
   expect(inBundle('verify.mjs')).toBe(readFileSync(join(ROOT, 'src/audit/bundle/verify.mjs'), 'utf8'));
 });
 
-test('the sample report is what today would be made of the record in the bundle', () => {
+test('the sample report equals what is generated from the record in the bundle today', () => {
   const report = Report.parse(JSON.parse(inBundle('report.json')));
   expect(`${sample('report.html')}`).toBe(renderReport(report, 'html'));
 });

@@ -27,11 +27,11 @@ const SUBJECTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\bpresent state\b/i, ['safeguard']],
 ];
 
-describe.each(SHOWN)('what $id shows of the text for all runbooks', ({ machine, all, own }) => {
+describe.each(SHOWN)('the common text that $id shows', ({ machine, all, own }) => {
   const phases = phasesOf(machine);
   const shared = [...all].filter(([, section]) => ![...own.values()].includes(section));
 
-  it('speaks only of what this runbook does', () => {
+  it('describes only what this runbook does', () => {
     const wrong = shared.flatMap(([state, section]) =>
       SUBJECTS.filter(
         ([pattern, needs]) => pattern.test(textOf(section)) && !needs.some((one) => phases.has(one)),
@@ -41,8 +41,8 @@ describe.each(SHOWN)('what $id shows of the text for all runbooks', ({ machine, 
   });
 });
 
-describe.each(SHOWN)('what $id says of its questions', ({ machine, all }) => {
-  it('asks for the path of a file exactly where a run takes one', () => {
+describe.each(SHOWN)('the questions in the text of $id', ({ machine, all }) => {
+  it('ask for the path of a file exactly where a run takes one', () => {
     const differing = [...all].flatMap(([state, { markdown }]) => {
       const says = /enter the path of the file/.test(markdown);
       return says === takesPath(machine, state) ? [] : [state];
@@ -51,7 +51,7 @@ describe.each(SHOWN)('what $id says of its questions', ({ machine, all }) => {
   });
 });
 
-it('every text for all runbooks is shown by one of them', () => {
+it('every common text is shown by at least one runbook', () => {
   const shown = new Set(SHOWN.flatMap(({ all }) => [...all.values()]));
   expect([...SHARED.values()].filter((section) => !shown.has(section))).toEqual([]);
 });

@@ -9,14 +9,16 @@ import { changes, type TestBench } from '../bench-kit/test-bench.ts';
 const CHANGE = ['run', 'change-instance', '--instance', 'orders'] as const;
 const QUESTION = 'which one (Enter leaves)?';
 
-describe.concurrent('a run that is not told what to do with the instance', { timeout: 600_000 }, () => {
+describe.concurrent('a run that is not told which action to take on the instance', {
+  timeout: 600_000,
+}, () => {
   const product = builtProduct({ cheapVault: true });
 
   test.for([
     ['a script', CHANGE],
     ['one with answers for the rest', [...CHANGE, '--yes', '--confirm', 'orders']],
     ['a dry run', [...CHANGE, '--dry-run']],
-  ] as const)('ends in %s with the choices, and begins nothing', async ([, args], context) => {
+  ] as const)('ends in %s with a list of the choices, and starts nothing', async ([, args], context) => {
     const { expect } = context;
     const { bench } = await sitDown(product, context);
     const { code, stderr } = await bench.run(...args);
@@ -47,7 +49,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
   test.runIf(hasTerminal()).for([
     ['Enter', KEYS.enter],
     ['Ctrl-C', '\u0003'],
-  ] as const)('is left with %s before anything is begun', async ([, key], context) => {
+  ] as const)('can be left with %s before anything is started', async ([, key], context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...CHANGE);
@@ -59,7 +61,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
-  test.runIf(hasTerminal())('asks for a dry run too, which begins nothing', async (context) => {
+  test.runIf(hasTerminal())('asks for a dry run too, which starts nothing', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...CHANGE, '--dry-run');

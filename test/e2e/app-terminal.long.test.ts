@@ -84,7 +84,7 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
     isNamedAsBefore();
   });
 
-  test('a terminal that goes away ends the app', async (context) => {
+  test('the app ends when its terminal goes away', async (context) => {
     const { screen, pid } = await sitDown(context);
     await screen.shows('orders');
     const app = pid();
@@ -92,7 +92,7 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
     await context.expect.poll(() => isRunning(app), { timeout: 100_000 }).toBe(false);
   });
 
-  test('a shell comes back to the same screen, and names and ids stay hidden', async (context) => {
+  test('after a shell, the same screen comes back, with names and ids still hidden', async (context) => {
     const { screen } = await sitDown(context, { SHELL: '/bin/sh', LIFEBOAT_PRESENT: '1' });
     // As long as the name that it hides, and numbered in the order in which names are first shown.
     await screen.shows(/inst[a-z]*-1/u);
@@ -108,7 +108,7 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
     context.expect(screen.bytes()).not.toMatch(/\borders\b/u);
   });
 
-  test('a key is entered in a field that shows its length alone, and is there on the screen after it', async (context) => {
+  test('a key is typed into a field that shows only its length, and is listed on the screen afterwards', async (context) => {
     const { screen } = await sitDown(context);
     await screen.shows('orders');
     screen.type('K');
@@ -128,7 +128,7 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
     context.expect(screen.bytes()).not.toContain(KEY);
   });
 
-  test('without a config it says where to begin, on the ordinary screen', async (context) => {
+  test('without a config it says on the ordinary screen where to begin', async (context) => {
     const { bench, screen: first } = await sitDown(context);
     await first.shows('orders');
     const { LIFEBOAT_CONFIG: _, ...env } = bench.env;
@@ -142,7 +142,7 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
   });
 
   test.for([{ TERM: 'dumb' }, { INK_SCREEN_READER: 'true' }])(
-    'where nothing can be drawn it says in lines what the board shows (%o)',
+    'where nothing can be drawn, it prints what the board would show as lines (%o)',
     async (env, context) => {
       const { screen } = await sitDown(context, env as Record<string, string>);
       await screen.isGivenBack(1);

@@ -88,7 +88,7 @@ describe.concurrent('an approval that was given to a process that died before it
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 
-  test('is used while it holds', async (context) => {
+  test('is used while it is still valid', async (context) => {
     const { expect } = context;
     const { server, run } = await killedWithApproval(context, rotation);
     const end = await run('resume', ...ANSWERED);
@@ -96,7 +96,7 @@ describe.concurrent('an approval that was given to a process that died before it
     expect(changes(server)).toMatchObject({ patches: 1 });
   });
 
-  test('gives way to a broken glass, which is in the record', async (context) => {
+  test('is replaced by break-glass, which goes on record', async (context) => {
     const { expect } = context;
     const { server, run, folder, ada, entries } = await killedWithApproval(context, rotation);
     writeFileSync(join(folder, 'revoked'), `${ada.publicKey}\n`);

@@ -9,7 +9,7 @@ import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 describe.concurrent('around approvals', () => {
   const bench = useQuickBenches();
 
-  test('a process that is killed after the approval loses nothing: the next one confirms with it', async (context) => {
+  test('a process that is killed after the approval loses nothing: the next one confirms with the same approval', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     let isArmed = false;
@@ -39,7 +39,7 @@ describe.concurrent('around approvals', () => {
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 
-  test('a recovery asks for the target, and an instance that needs none is left alone', async (context) => {
+  test('a recovery asks about the target, and an instance that needs no approval is left alone', async (context) => {
     const { expect } = context;
     const { run, request, approve, ada, folder, server } = await withApprovals(bench, context);
     const config = join(folder, 'lifeboat.yaml');
@@ -65,7 +65,7 @@ describe.concurrent('around approvals', () => {
     expect(server.calls.filter(({ path }) => path.endsWith('/perform'))).toHaveLength(1);
   });
 
-  test('only what overwrites data asks, when the config says so', async (context) => {
+  test('when the config says so, approval is asked only for changes that overwrite data', async (context) => {
     const { expect } = context;
     const { rotate, run, server } = await withApprovals(bench, context, { more: ', required: overwrites' });
     expect((await rotate()).code).toBe(0);
@@ -76,7 +76,7 @@ describe.concurrent('around approvals', () => {
     expect(server.calls.filter(({ path }) => path.endsWith('/restore'))).toHaveLength(0);
   });
 
-  test('commands that change something wait for the second person, and broken glass is on record', async (context) => {
+  test('commands that change something wait for the second person, and break-glass goes on record', async (context) => {
     const { expect } = context;
     const { run, server, entries } = await withApprovals(bench, context);
     const restart = ['instance', 'restart', '--instance', 'orders', '--yes'];
@@ -104,7 +104,7 @@ describe.concurrent('around approvals', () => {
     expect(begun?.body).toMatchObject({ input: { reason: 'BREAK-GLASS: nobody there' } });
   });
 
-  test('doctor says who could not approve, and a config without approvers begins nothing', async (context) => {
+  test('doctor says who could not approve, and a run does not start with a config without approvers', async (context) => {
     const { expect } = context;
     const { run, folder, ada, entries } = await withApprovals(bench, context);
     const checks = async () =>

@@ -19,7 +19,7 @@ function edit({ folder }: ApprovalBench, change: (yaml: string) => string): () =
 const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 const sha256 = (path: string) => hash('sha256', readFileSync(path), 'hex');
 
-describe.concurrent('what was asked when a run began', () => {
+describe.concurrent('the approval rules with which a run began', () => {
   const bench = useQuickBenches();
 
   test('is on record with its first entry: the policy, the files by their hashes, and who asks', async (context) => {
@@ -54,12 +54,12 @@ describe.concurrent('what was asked when a run began', () => {
   test.for([
     ['the approvals are taken out', without, 'the config names no approvers'],
     [
-      'less asks for one',
+      'fewer changes need an approval',
       (yaml: string) => yaml.replace('./approvers', './approvers, required: overwrites'),
       'now: what overwrites data of orders needs a second person',
     ],
     [
-      'the instance asks nobody',
+      'the instance needs no approval',
       (yaml: string) => yaml.replace('  orders:\n', '  orders:\n    approval: none\n'),
       'now: no change of orders needs a second person',
     ],
@@ -69,7 +69,7 @@ describe.concurrent('what was asked when a run began', () => {
       'a request lasts longer',
     ],
   ] as const)(
-    'is not weakened in the middle: when %s, a resume is refused',
+    'cannot be weakened during the run: when %s, a resume is refused',
     async ([, change, says], context) => {
       const { expect } = context;
       const opened = await withApprovals(bench, context);
@@ -93,7 +93,7 @@ describe.concurrent('what was asked when a run began', () => {
     },
   );
 
-  test('is gone past only with broken glass, which stands on record and heads the report', async (context) => {
+  test('can be bypassed only with break-glass, which goes on record and heads the report', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { rotate, run, entries } = opened;
@@ -118,7 +118,7 @@ describe.concurrent('what was asked when a run began', () => {
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 
-  test('says who can approve: no one who was added to the file later, though the change is on record', async (context) => {
+  test('decides who can approve: a person added to the file later cannot, though the change is on record', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, rotate, run, entries, approve, ada, people, folder, request } = opened;
@@ -142,7 +142,7 @@ describe.concurrent('what was asked when a run began', () => {
     expect((await run('resume', ...ANSWERED)).code).toBe(0);
   });
 
-  test('says who asks: a name that was taken off the config in the middle approves nothing', async (context) => {
+  test('decides who the requester is: a name removed from the config during the run approves nothing', async (context) => {
     const { expect } = context;
     let robin: Person | undefined;
     const opened = await withApprovals(bench, context, {

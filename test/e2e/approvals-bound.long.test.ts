@@ -42,10 +42,10 @@ function edit({ folder }: ApprovalBench, change: (yaml: string) => string): void
 
 const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 
-describe.concurrent('what a second person has signed', () => {
+describe.concurrent('an approval that a second person has signed', () => {
   const bench = useQuickBenches();
 
-  test('for one run opens no other one, also when its text is in the record of that one', async (context) => {
+  test('for one run does not count for another, even if its text is in the record of the other', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, run, approve, ada, request, home, entries } = opened;
@@ -109,7 +109,7 @@ describe.concurrent('what a second person has signed', () => {
       'this one asks nobody',
       (yaml: string) => yaml.replace('  orders:\n', '  orders:\n    approval: none\n'),
     ],
-  ] as const)('stays needed in a run that has asked for it, when %s', async ([name, change], context) => {
+  ] as const)('is still needed in a run that has asked for it, when %s', async ([name, change], context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, rotate, run, approve, ada, folder, entries } = opened;
@@ -137,7 +137,7 @@ describe.concurrent('what a second person has signed', () => {
     expect(changes(server)).toMatchObject({ patches: 1 });
   });
 
-  test('is done without only loudly, also when the config asks for none any more', async (context) => {
+  test('can be skipped only with break-glass, even when the config no longer asks for approvals', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context);
     const { server, rotate, run, entries } = opened;
@@ -152,7 +152,7 @@ describe.concurrent('what a second person has signed', () => {
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 
-  test('is signed only from a file that is what its name says', async (context) => {
+  test('is signed only from a file whose content matches its name', async (context) => {
     const { expect } = context;
     const { rotate, run, request, ada } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);

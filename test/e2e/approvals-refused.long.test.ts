@@ -10,7 +10,7 @@ const approvalsIn = (types: readonly string[]) => types.filter((type) => type.st
 describe.concurrent('approvals that do not count, and what becomes of the run', () => {
   const bench = useQuickBenches();
 
-  test('an approval of an unknown person, of other words, or for other things does not count', async (context) => {
+  test('an approval by an unknown person, of other words, or for other things does not count', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada, people, entries } = await withApprovals(
       bench,
@@ -70,7 +70,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     expect(changes(server)).toMatchObject({ patches: 0 });
   });
 
-  test('an expired approval is asked for again, and the old one stays worthless', async (context) => {
+  test('an expired approval is asked for again, and the old one stays invalid', async (context) => {
     const { expect } = context;
     const { server, rotate, run, request, approve, ada } = await withApprovals(bench, context, {
       more: ', expires: 300ms',
@@ -115,7 +115,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     ]);
   });
 
-  test('a revoked key, and a key whose time is over, approve nothing', async (context) => {
+  test('a revoked key and an expired key approve nothing', async (context) => {
     const { expect } = context;
     const { rotate, run, approve, ada, folder, request, server } = await withApprovals(bench, context, {
       more: ', revoked: ./revoked',
@@ -171,7 +171,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     ]);
   });
 
-  test('a request that was lost is written again from the journal', async (context) => {
+  test('a lost request file is written again from the journal', async (context) => {
     const { expect } = context;
     const { rotate, run, request, home, approve, ada } = await withApprovals(bench, context);
     expect((await rotate()).code).toBe(3);

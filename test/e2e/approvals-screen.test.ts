@@ -31,7 +31,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     return { bench, at };
   }
 
-  test('the name is refused until an approval lands on disk, which shows without a key', async (context) => {
+  test('the name is refused until an approval is on disk, which the screen shows without a key press', async (context) => {
     const { expect } = context;
     const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE);
@@ -60,7 +60,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     ]);
   });
 
-  test('breaking the glass takes a reason and then the name; Enter alone breaks nothing', async (context) => {
+  test('break-glass takes a reason and then the name; Enter alone bypasses nothing', async (context) => {
     const { expect } = context;
     const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE);
@@ -87,7 +87,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     expect(bypassed?.body).toMatchObject({ reason: 'Ada is asleep' });
   });
 
-  test('in lines, as for a screen reader, it is the same: refused, approved, confirmed', async (context) => {
+  test('in lines, as for a screen reader, the change is refused, approved and confirmed in the same way', async (context) => {
     const { expect } = context;
     const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE, '--plain');

@@ -13,7 +13,7 @@ const approvalsIn = (types: readonly string[]) => types.filter((type) => type.st
 describe.concurrent('a change that a second person has to approve', () => {
   const bench = useQuickBenches();
 
-  test('waits with exit 3, names file and command, and continues once a person has signed', async (context) => {
+  test('waits with exit 3, names file and command, and continues once the second person has signed', async (context) => {
     const { expect } = context;
     const { server, rotate, here, run, entries, request, ada } = await withApprovals(bench, context);
     const first = await rotate();
@@ -61,7 +61,7 @@ describe.concurrent('a change that a second person has to approve', () => {
     expect(audit.code, audit.stdout).toBe(0);
   });
 
-  test('the glass can be broken: with a reason, loudly, and on record', async (context) => {
+  test('break-glass works: with a reason, with a warning, and on record', async (context) => {
     const { expect } = context;
     const { server, rotate, here, entries } = await withApprovals(bench, context);
     const end = await rotate('--break-glass', 'Ada is asleep');
@@ -75,7 +75,7 @@ describe.concurrent('a change that a second person has to approve', () => {
     expect((await here('audit', 'verify')).code).toBe(0);
   });
 
-  test('without approvals in the config nothing is asked, and nothing is written', async (context) => {
+  test('without approvals in the config no approval is asked for, and no request is written', async (context) => {
     const { expect } = context;
     const { rotate, entries } = await bench(context);
     expect((await rotate()).code).toBe(0);

@@ -1,10 +1,10 @@
 import { describe, test } from 'vitest';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
-describe.concurrent('a run without a terminal that asks which backup is restored', () => {
+describe.concurrent('a run without a terminal that must ask which backup to restore', () => {
   const bench = useQuickBenches();
 
-  test('names the flag and how the ids are listed, and resume takes the answer', async (context) => {
+  test('names the flag and how to list the ids, and resume takes the answer', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const asked = await home.run('run', 'restore-backup', '--instance', 'orders', '--yes');

@@ -15,7 +15,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     return { bench, screen: open() };
   }
 
-  test('shows why an instance could not be recovered, goes into it and back, and changes nothing', async (context) => {
+  test('shows why an instance could not be recovered, opens it and goes back, and changes nothing', async (context) => {
     const { expect } = context;
     const { bench, screen } = await openBoard(context);
     await screen.shows(/of 2 instances NOT READY/u);
@@ -35,7 +35,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
-  test('shows what the journal knows while an instance is silent, and why another one refuses', async (context) => {
+  test('shows what the journal knows while one instance is silent, and why another one refuses', async (context) => {
     const never = new Promise<undefined>(() => undefined);
     const { screen } = await openBoard(context, {
       trouble: ({ instance }) =>
@@ -50,7 +50,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     await screen.isGivenBack(0);
   });
 
-  test('keeps the code that was compiled for its next start', async (context) => {
+  test('keeps its compiled code for the next start', async (context) => {
     const { expect } = context;
     const compiled = mkdtempSync(join(tmpdir(), 'lifeboat-compiled-'));
     context.onTestFinished(() => rmSync(compiled, { recursive: true, maxRetries: 5 }));

@@ -36,7 +36,7 @@ async function bundled({ folder, rotate, run, entries }: TestBench) {
 describe.concurrent('an evidence bundle', () => {
   const bench = useQuickBenches();
 
-  test('is verified on another machine by the tools of the system alone', async (context) => {
+  test('is verified on another machine with system tools alone', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, elsewhere, anchor, key } = await bundled(opened);
@@ -105,7 +105,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(existsSync(nothing)).toBe(false);
   });
 
-  test('holds every request of the run, and of no secret more than its fingerprint', async (context) => {
+  test('holds every request of the run, and of each secret at most its fingerprint', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, elsewhere } = await bundled(opened);
@@ -129,7 +129,7 @@ describe.concurrent('an evidence bundle', () => {
     for (const secret of secrets) expect(readFileSync(tar).includes(secret)).toBe(false);
   });
 
-  test('is not made with the key of another key store: it would vouch for a log that it does not know', async (context) => {
+  test('is not made with the signing key of another key store', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, runId } = await bundled(opened);
@@ -142,7 +142,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(existsSync(`${tar}.2`)).toBe(false);
   });
 
-  test('of a home whose key store is gone is signed with a key of its own, says so, and is verified with both', async (context) => {
+  test('of a home whose key store is gone is signed with a new key, says so, and is verified with both keys', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, elsewhere, runId, key } = await bundled(opened);
@@ -162,7 +162,7 @@ describe.concurrent('an evidence bundle', () => {
     ]);
   });
 
-  test('a verifier that gets nothing to verify with, or nothing to verify, accuses no one', async (context) => {
+  test('a verifier without a usable bundle, key or anchor exits with 2 and gives no verdict', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, elsewhere, key } = await bundled(opened);
@@ -183,7 +183,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(again.stdout).toContain('unpack it and verify the folder');
   });
 
-  test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {
+  test('is not written over a file or into a terminal; the journal alone is still printed as lines', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, runId, key } = await bundled(opened);
@@ -199,7 +199,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(verified.code, verified.stdout).toBe(0);
   });
 
-  test('has the name that it is given; where that does not say so, it is told that it is a tar', async (context) => {
+  test('has the name that was given; if that name does not end in .tar, a hint says that it is a tar', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { tar, runId } = await bundled(opened);
@@ -215,7 +215,7 @@ describe.concurrent('an evidence bundle', () => {
     expect([folder.code, folder.stderr]).toEqual([2, expect.stringContaining('is a folder')]);
   });
 
-  test('tells an anchor that was copied badly from one that the record does not keep', async (context) => {
+  test('an anchor that was copied badly is refused as not copied whole', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { anchor, runId } = await bundled(opened);
@@ -232,7 +232,7 @@ describe.concurrent('an evidence bundle', () => {
   });
 
   test.skipIf(!canTrace()).for(['write', 'link'])(
-    'is never half there: a process that is killed in its %s leaves room for the next one',
+    'is never left half written: after a process is killed in its %s, the next one can write it',
     async (call, context) => {
       const { expect } = context;
       const opened = await bench(context);
@@ -251,7 +251,7 @@ describe.concurrent('an evidence bundle', () => {
     },
   );
 
-  test('is made of a run whose transcript could not be written, and the run was not stopped by that', async (context) => {
+  test('can be made of a run whose transcript could not be written, which did not stop the run', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     writeFileSync(join(opened.home, 'transcripts'), 'a file where a folder should be');

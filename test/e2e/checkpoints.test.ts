@@ -19,7 +19,7 @@ const checksIn = (stdout: string) =>
 describe.concurrent('checkpoints', () => {
   const benches = useQuickBenches();
 
-  test('go to every place of the config; one that is down is named and stops nothing', async (context) => {
+  test('go to every place of the config; a place that is down is named and stops nothing', async (context) => {
     const { expect } = context;
     const { folder, home, run } = await benches(context);
     writeFileSync(join(folder, 'file'), '');

@@ -44,7 +44,7 @@ describe('completion', () => {
 
   for (const { shell, words, prepare } of SHELLS)
     describeWith([shell, 'script'], `by the Tab key in ${shell}`, () => {
-      test('completes commands, flags, values, runbooks and files, and runs nothing of the line', {
+      test('completes commands, flags, values, runbooks and files, and runs nothing of the command line', {
         timeout: 1_200_000,
       }, async (context) => {
         const { expect } = context;
@@ -69,7 +69,7 @@ describe('completion', () => {
       });
     });
 
-  test('reads no config and no journal, and never says why it has nothing', async (context) => {
+  test('reads no config and no journal, and prints no reason when it has nothing to offer', async (context) => {
     const { expect } = context;
     const { run, server, env, home } = await open(context);
     const complete = async (...words: string[]) => {

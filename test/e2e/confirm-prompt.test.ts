@@ -12,7 +12,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change that asks in a terminal', (
     ['Ctrl-C', '\u0003', 'hint: nothing was sent'],
     ['Enter alone', '\r', 'nothing was changed'],
     ['another name', 'orders-dr\r', 'nothing was changed'],
-  ] as const)('is not made after %s, and no run is left open', async ([, keys, words], context) => {
+  ] as const)('is not made after %s, and leaves no run open', async ([, keys, words], context) => {
     const { expect } = context;
     const home = await bench(context);
     const restore = ['backups', 'restore', '900041', '--instance', 'orders'];

@@ -41,7 +41,7 @@ async function killedInDoubt(bench: TestBench, ...args: string[]): Promise<void>
 describe.concurrent('a restore in doubt', () => {
   const bench = useQuickBenches();
 
-  test('of a single command keeps every run from beginning, until a person says what it became', async (context) => {
+  test('of a single command keeps every run from starting until a person says what became of it', async (context) => {
     const { expect } = context;
     const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
@@ -62,7 +62,7 @@ describe.concurrent('a restore in doubt', () => {
     expect(begun.code, begun.stderr).toBe(3);
   });
 
-  test('of a run refuses single commands, and goes on to refuse when the run is given up', async (context) => {
+  test('of a run refuses single commands, even after the run was abandoned', async (context) => {
     const { expect } = context;
     const home = await bench(context, { ...HOUR, trouble: atRestore(NEVER_ARRIVED) });
     const id = await newest(home);
@@ -84,7 +84,7 @@ describe.concurrent('a restore in doubt', () => {
     expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);
   });
 
-  test('that a single command finds in the list is adopted, and the command says how sure that is', async (context) => {
+  test('that a single command finds in the list is adopted, and the command says how certain that is', async (context) => {
     const { expect } = context;
     const home = await bench(context, { trouble: atRestore(LOST) });
     const id = await newest(home);
@@ -101,7 +101,7 @@ describe.concurrent('a point in time', () => {
   const bench = useQuickBenches();
   const archiving = { instances: [{ name: 'orders', archiving: true, backups: 1 }] };
 
-  test('with an offset goes to the service in UTC, and stays in the words as it was typed', async (context) => {
+  test('with an offset is sent to the service in UTC, and is shown as it was typed', async (context) => {
     const { expect } = context;
     const home = await bench(context, archiving);
     await hasPast(home);
@@ -113,7 +113,7 @@ describe.concurrent('a point in time', () => {
     expect(sent?.body, stderr).toEqual({ target_time: then.toISOString() });
   });
 
-  test('is taken by the single command in every form that a run takes, and the hint gives them as they are typed', async (context) => {
+  test('is accepted by the single command in every form that a run accepts, and the hint shows these forms', async (context) => {
     const { expect } = context;
     const home = await bench(context, archiving);
     await hasPast(home);

@@ -41,7 +41,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
-  test('a change that never took is found out by the backup, and nothing is sent again without a person', async (context) => {
+  test('the backup shows that a change did not take effect, and nothing is sent again without a person', async (context) => {
     const { expect } = context;
     const answer = { status: 502, body: { error: 'badGateway', description: 'upstream' } };
     const { server, rotate, run, entries, vault } = await bench(context, {
@@ -87,7 +87,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     },
     { what: 'it arrives late', trouble: { workAfterMs: 700, answer: 'lost' } },
   ] satisfies { what: string; trouble: Trouble }[])(
-    'the backup that it made is adopted, and there is no second request: $what',
+    'the backup that it made is adopted, and no second request is sent: $what',
     async ({ trouble }, context) => {
       const { expect } = context;
       const { server, rotate, entries } = await bench(context, {
@@ -125,7 +125,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     expect(Number(judged) - Number(armed)).toBeGreaterThanOrEqual(1000);
   });
 
-  test('a request that the list need not show is a question, and nothing is sent until it is answered', async (context) => {
+  test('a request that may be missing from the list leads to a question, and nothing is sent until it is answered', async (context) => {
     const { expect } = context;
     const { server, rotate } = await bench(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
     const { code, stderr } = await rotate();
@@ -134,7 +134,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
     expect(changes(server)).toMatchObject({ posts: 1, postsDone: 0 });
   });
 
-  test('two backups that could be ours are a question, and nothing is sent until it is answered', async (context) => {
+  test('two backups that could be ours lead to a question, and nothing is sent until it is answered', async (context) => {
     const { expect } = context;
     let isFirst = true;
     const { server, rotate, run, entries } = await bench(context, {
@@ -177,13 +177,13 @@ describe.concurrent('a lost answer to the request for a backup', () => {
   });
 });
 
-describe.concurrent('an answer that is not true', () => {
+describe.concurrent('an untrue answer', () => {
   const bench = useQuickBenches();
   const TURNED_AWAY: Trouble = {
     answer: { status: 429, body: '<html>429 Too Many Requests</html>', html: true },
   };
 
-  test('a run that is turned away after the backup was made sends no second request', async (context) => {
+  test('a run whose backup was made although the answer refused it sends no second request', async (context) => {
     const { expect } = context;
     const { server, rotate, entries } = await bench(context, { trouble: firstOf('POST', TURNED_AWAY) });
     const { code, stderr } = await rotate();
@@ -192,7 +192,7 @@ describe.concurrent('an answer that is not true', () => {
     expect(outputOf(await entries(), 'createBackup-backup')).toMatchObject({ landed: true, adopted: true });
   });
 
-  test('a restore that is turned away after it was begun is begun once, by a single command and by a run', async (context) => {
+  test('a restore that was started although the answer refused it is started once, by a single command and by a run', async (context) => {
     const { expect } = context;
     const restore = {
       command: ['backups', 'restore', '--instance', 'orders'],
@@ -212,7 +212,7 @@ describe.concurrent('an answer that is not true', () => {
   });
 
   test.for([{ work: false }, { work: true }])(
-    'a backup of before that is named for the new one proves nothing: %o',
+    'an answer that names an older backup as the new one proves nothing: %o',
     async ({ work }, context) => {
       const { expect } = context;
       const { server, rotate, entries } = await bench(context, {

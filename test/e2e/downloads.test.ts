@@ -63,7 +63,7 @@ const NOT_AS_LISTED = expect.stringContaining('the service lists');
 const NO_SIZE = expect.stringContaining('neither lists nor announces');
 const NOT_ENCRYPTED = expect.stringContaining('is not encrypted');
 
-describe.concurrent('a download with exit 1, and nothing under its name', () => {
+describe.concurrent('a download that fails with exit 1 leaves nothing under its name', () => {
   const CASES: readonly (readonly [what: string, body: Body, words: string, listed?: number])[] = [
     ['a web page', whole(PAGE, { 'content-type': 'text/html' }), 'a web page instead of the backup'],
     ['a web page that says it is gzip', whole(PAGE, { 'content-type': 'application/gzip' }), 'a web page'],
@@ -176,7 +176,7 @@ describe.concurrent('a download that is saved says what was checked', () => {
     expect(piped.stderr).toContain(line);
   });
 
-  test('and where it differs from the list, what to do', async (context) => {
+  test('and if the size differs from the list, says what to do', async (context) => {
     const { run } = await person(context, 17, whole(SHAPED));
     const { code, stderr } = await run('--out', '-');
     context.expect(code).toBe(0);
@@ -185,14 +185,14 @@ describe.concurrent('a download that is saved says what was checked', () => {
   });
 });
 
-test('standard output is for the bytes alone', async (context) => {
+test('standard output holds only the bytes', async (context) => {
   const { run } = await person(context, SHAPED.length, whole(SHAPED));
   const { code, stderr } = await run('--out', '-', '--json');
   context.expect(stderr).toContain('-o json writes too');
   context.expect(code).toBe(2);
 });
 
-test('that the service offers no download is told before it is asked for one', async (context) => {
+test('before the download is requested, a warning says that the service does not offer it', async (context) => {
   const { here } = await person(context, SHAPED.length, whole(JSON_BODY, {}, '412 Failed'), false);
   const { code, stderr } = await here('--out', '-');
   context.expect(stderr).toMatch(/^warning: the service does not offer backup 7 for download/);

@@ -18,7 +18,7 @@ import { startReceiver } from './receiver.ts';
 const isLinux = existsSync('/proc/self/stat');
 const CANNOT_START = 'lifeboat: PostgreSQL cannot start';
 
-describe.concurrent('a drill that does not come to its end', () => {
+describe.concurrent('a drill that does not reach its end', () => {
   const benches = useQuickBenches();
 
   /** A machine on which no database can be made, with a target for notifications. */
@@ -41,7 +41,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     };
   }
 
-  test('stays with --keep 1, in place of the one before, and is notified each time', async (context) => {
+  test('stays with --keep 1, replaces the one before, and is notified each time', async (context) => {
     const { expect } = context;
     const { run, left, told } = await scene(context);
     const made: string[] = [];
@@ -58,7 +58,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     expect(told()).toEqual(made);
   });
 
-  test('is not begun where its result could not be written, or its folder has no name', async (context) => {
+  test('does not start where its result could not be written, or where its folder has no name', async (context) => {
     const { expect } = context;
     const { run, left, folder } = await scene(context);
     for (const [words, ...flags] of [
@@ -74,7 +74,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     expect(left()).toEqual([]);
   });
 
-  test('says why, is notified and makes room, also when its result cannot be written in the end', async (context) => {
+  test('says why, is notified and removes older drills, even when its result cannot be written', async (context) => {
     const { expect } = context;
     const { run, folder, left, told } = await scene(context);
     // The databases have a user of their own, who takes the folder away before the drill is over.
@@ -94,7 +94,7 @@ describe.concurrent('a drill that does not come to its end', () => {
   });
 
   test.runIf(isLinux)(
-    'ends at once where no folder can be made for it, with a result that says so',
+    'ends at once where its folder cannot be made, and its result says so',
     async (context) => {
       const { expect } = context;
       const { run, folder, told } = await scene(context);
@@ -106,7 +106,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     },
   );
 
-  test('leaves nothing where its record cannot be written, and says what the disk says', async (context) => {
+  test('leaves nothing behind where its record cannot be written, and repeats the error of the disk', async (context) => {
     const { expect } = context;
     const { startUnder, folder, left } = await scene(context);
     const report = join(folder, 'evidence');
@@ -122,7 +122,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     expect([left(), readdirSync(report)]).toEqual([[], []]);
   });
 
-  test('that died is notified, and status and doctor say so; not while it is in progress', async (context) => {
+  test('is notified once its process has died, and status and doctor say so; not while it is in progress', async (context) => {
     const { expect } = context;
     const { run, drills, told } = await scene(context);
     const proven = drillAt(new Date(Date.now() - 60_000).toISOString());
@@ -146,7 +146,7 @@ describe.concurrent('a drill that does not come to its end', () => {
     expect(told()).toEqual([id]);
   });
 
-  test('is due whatever a clock that was ahead has left, and status and doctor name that', async (context) => {
+  test('is due despite a drill from a clock that was ahead, and status and doctor name that drill', async (context) => {
     const { expect } = context;
     const { run, drills } = await scene(context);
     const proven = drillAt('2099-01-01T00:00:00Z');

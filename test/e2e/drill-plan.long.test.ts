@@ -5,7 +5,7 @@ import { builtProduct } from '../bench-kit/product.ts';
 describe('a drill of a plan', () => {
   const product = builtProduct({ cheapVault: true });
 
-  test('loses a region of eight instances in three tiers, recovers them by a plan, and compares every row', {
+  test('loses a region of eight instances in three tiers, recovers them with a plan, and compares every row', {
     timeout: 600_000,
   }, async (context) => {
     const { expect } = context;

@@ -34,7 +34,9 @@ const HANGS_AFTER_MS = 300_000;
 /** This much of what a chapter that hangs has said and written is told. */
 const LAST = 12;
 
-describe('a chapter of a drill after whose run rows are missing is not proven', { timeout: LIMIT_MS }, () => {
+describe('a chapter of a drill is not proven if rows are missing after its run', {
+  timeout: LIMIT_MS,
+}, () => {
   test.each(Object.entries(LEFT))('%s', async (runbook, database) => {
     const proof = await played(runbook, database, async (query) => {
       for (const statement of SABOTAGE) await query(statement);
@@ -42,7 +44,7 @@ describe('a chapter of a drill after whose run rows are missing is not proven', 
     expect(proof.proven, JSON.stringify(proof)).toBe(false);
   });
 
-  test('restore-backup, whose rows are all there, is, and has compared every table', async () => {
+  test('restore-backup with all rows present is proven, and has compared every table', async () => {
     const proof = await played('restore-backup', 'orders', async () => undefined);
     expect(proof, JSON.stringify(proof)).toMatchObject({ proven: true });
     expect(proof.tables.map(({ name }) => name)).toEqual(['customers', 'products', 'orders', 'order_lines']);

@@ -6,7 +6,7 @@ const product = builtProduct({ cheapVault: true });
 
 describe('a drill in which something goes wrong', () => {
   test.each(['lost-answers', 'half-answers', 'skewed-clock', 'cut-download'])(
-    'still comes to its proof: %s',
+    'still ends with proof: %s',
     async (name) => {
       const { code, stdout, stderr } = await drill(name);
       expect(code, stderr).toBe(0);
@@ -15,7 +15,7 @@ describe('a drill in which something goes wrong', () => {
   );
 
   test.each(['region-loss', 'disk-pressure'])(
-    'is about the recovery that its scenario asks for, and comes to its proof: %s',
+    'tests the recovery that its scenario asks for, and ends with proof: %s',
     async (name) => {
       const { code, stdout, stderr } = await drill(name);
       expect(code, stderr).toBe(0);
@@ -26,7 +26,7 @@ describe('a drill in which something goes wrong', () => {
     },
   );
 
-  test('says that no key which is held opens the newest backup: wrong-key', async () => {
+  test('says that no held key opens the newest backup: wrong-key', async () => {
     const { code, stderr } = await drill('wrong-key');
     expect(stderr).toContain('no key held here opens backup 2');
     expect(code).toBe(1);
@@ -38,7 +38,7 @@ describe('a drill in which something goes wrong', () => {
     expect(code).toBe(5);
   });
 
-  test('of a name that is not there tells the names that are', async () => {
+  test('with an unknown scenario name lists the known names', async () => {
     const { code, stderr } = await drill('nothing-of-the-kind');
     expect(stderr).toContain('lost-answers');
     expect(code).toBe(2);

@@ -15,7 +15,7 @@ const MAX_KEYS = 60;
 describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 3_000_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
-  test('every chapter can be answered, typed into and closed, and the last one ends it', async (context) => {
+  test('in every chapter questions can be answered, text typed and the run closed; the last chapter ends the drill', async (context) => {
     const { expect } = context;
     const terminal = openTerminal(product, openMachine(product, context), ['drill']);
     context.onTestFinished(() => terminal.close());
@@ -33,7 +33,7 @@ describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 3_000_00
     expect(terminal.isTaken()).toBe(false);
   });
 
-  test('Ctrl-C at the end of its first run leaves it, and no other run begins', async (context) => {
+  test('Ctrl-C at the end of its first run leaves the drill, and no other run begins', async (context) => {
     const { expect } = context;
     const terminal = openTerminal(product, openMachine(product, context), ['drill']);
     context.onTestFinished(() => terminal.close());

@@ -57,7 +57,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  test.skipIf(!hasTerminal())('by hand: no line of the lab falls into the screen', async ({ expect }) => {
+  test.skipIf(!hasTerminal())('by hand: no log line of the lab appears on the screen', async ({ expect }) => {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'by-hand') };
     const screen = personAt(openTerminal(product, { env }, ['drill', 'rotate-key']), expect);
     try {
@@ -156,7 +156,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     for (const text of said) expect(report).toContain(`- RPO: ${text} (objective `);
   });
 
-  test('leaves no process and no file behind, though the one before it was killed', () => {
+  test('leaves no process and no file behind, even if the one before it was killed', () => {
     expect(proven.end.stderr).toContain('removed what a killed lab left behind');
     expect(proven.processes.filter(({ cmdline }) => cmdline.includes('postgres')).length).toBeGreaterThan(0);
     expect(proven.processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
@@ -186,7 +186,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(leaksInProcesses(processes, secrets)).toEqual([]);
   });
 
-  test('is found by its runs, from the home that it was started from', async () => {
+  test('is found by its runs from the home in which it was started', async () => {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
     const run = (...args: string[]) => runProduct(product, args, env).ended;
     const own = await run('runs');

@@ -10,7 +10,7 @@ interface Planned {
 describe.concurrent('a dry run', () => {
   const bench = useQuickBenches();
 
-  test('lists a question only as long as no flag has answered it', async (context) => {
+  test('lists a question only until a flag has answered it', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const backups = await home.run('backups', 'list', '-i', 'orders', '--json');
@@ -22,7 +22,7 @@ describe.concurrent('a dry run', () => {
     expect(chosen).toEqual(open.filter((title) => title !== 'which backup is restored'));
   });
 
-  test('calls only that DESTROYS which loses data', async (context) => {
+  test('marks only calls that lose data as DESTROYS', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const effectsOf = async (...words: readonly string[]) => {
@@ -36,7 +36,7 @@ describe.concurrent('a dry run', () => {
     expect(await effectsOf('restore-backup')).toContain('DESTROYS');
   });
 
-  test('says how long such a run takes, as soon as one has ended with proof', async (context) => {
+  test('says how long such a run takes once one has ended with proof', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     expect(await planOf(home, ...ROTATE)).not.toHaveProperty('usual');

@@ -74,7 +74,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       return { home, people, expect: context.expect as ExpectStatic, place: keepEscrow(home, people) };
     }
 
-    test('a rotation whose holders never showed that they can open a copy stops before its PATCH, and says who is missing', async (context) => {
+    test('a rotation whose holders never showed that they can open a copy stops before its PATCH, and names who is missing', async (context) => {
       const { home, people, expect } = await withHolders(context);
       await prove(home, [people[0]]);
       const ended = await home.rotate();
@@ -87,7 +87,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(changes(home.server)).toMatchObject({ patches: 0 });
     });
 
-    test('a new key is in every place before the service hears of it, and the age tool alone opens a copy', async (context) => {
+    test('a new key is in every place before the service receives it, and the age tool alone opens a copy', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       await prove(home, people);
       const atPatch: string[] = [];
@@ -167,7 +167,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(check.code, check.stderr).toBe(0);
     });
 
-    test('a colleague who recovers is recommended the key that fits, among all that came back', async (context) => {
+    test('a colleague who recovers is offered the matching key first, among all that came back', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       await prove(home, people);
       await home.rotate();
@@ -215,7 +215,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(found.failed.map(({ path, code }) => [path, code])).toEqual([[first, 'escrow.damaged']]);
     });
 
-    test('`keys escrow check` says what nobody could open without a person, and is met only with every copy and proof', async (context) => {
+    test('`keys escrow check` says what cannot be opened without a certain person, and passes only with every copy and proof', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       const none = await home.run('keys', 'escrow', 'check', '--json');
       expect(none.code, none.stderr).toBe(1);
@@ -254,7 +254,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(gone.stdout).toContain('no copy in ./escrow');
     });
 
-    test('a removed holder opens nothing new; what they can still open is named, and the rotation offered', async (context) => {
+    test('a removed holder opens nothing new; the keys they can still open are named, and a rotation is offered', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       const third = holder(join(home.folder, 'people'), 'cy');
       await prove(home, people);
@@ -277,7 +277,7 @@ describeWith(['age', 'age-keygen'], 'for holders with the age tool', () => {
       expect(opened(`${path}.old`, people[0]).status).toBe(0);
     });
 
-    test('someone who can neither read nor open a key seals nothing, and leaves its file as it is', async (context) => {
+    test('someone who can neither read nor open a key seals nothing, and leaves its file unchanged', async (context) => {
       const { home, people, expect, place } = await withHolders(context);
       await prove(home, people);
       await home.rotate();

@@ -19,7 +19,7 @@ const PREPARE = ['run', 'disaster-recovery', 'orders', '--prepare', '--yes', '--
 describe.concurrent('lifeboat plans evaluate', () => {
   const bench = useQuickBenches();
 
-  test('records a verdict and its findings once, and closes them by the next green', async (context) => {
+  test('records a verdict and its findings once, and closes them at the next green result', async (context) => {
     const { expect } = context;
     const { here, run, rotate, server } = await bench(context);
     const evaluate = async (...more: readonly string[]) => {
@@ -55,7 +55,7 @@ describe.concurrent('lifeboat plans evaluate', () => {
     expect(table).toMatch(/^restored +RED /mu);
   });
 
-  test('finds that the user of the platform may only look at the instance, and forgives it as soon as it may', async (context) => {
+  test('finds that the platform user has only read rights, and closes the finding as soon as the user has more', async (context) => {
     const { expect } = context;
     const { here, env, folder, server } = await bench(context);
     const readOnlyToken = 'a-token-that-may-only-look';
@@ -83,7 +83,7 @@ describe.concurrent('lifeboat plans evaluate', () => {
     expect(await right()).toMatchObject({ state: 'unknown', code: 'platform.unreachable' });
   });
 
-  test('exits with 3 where an instance is UNKNOWN and none is NOT READY, and waives what the config waives', async (context) => {
+  test('exits with 3 where an instance is UNKNOWN and none is NOT READY, and waives the checks that the config waives', async (context) => {
     const { expect } = context;
     let isLost = false;
     const { here, rotate, run, env, tokenFile } = await bench(context, {
@@ -163,7 +163,7 @@ describe.concurrent('lifeboat plans evaluate', () => {
     ]);
   });
 
-  test('looks whether the target that the config names is there and empty', async (context) => {
+  test('checks whether the target that the config names exists and is empty', async (context) => {
     const { expect } = context;
     const { run, env } = await bench(context);
     const path = env['LIFEBOAT_CONFIG'] ?? '';

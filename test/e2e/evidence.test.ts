@@ -98,7 +98,7 @@ describe.concurrent('the evidence of a period', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('is a tar of one folder, of one instance, with receipts that openssl checks', async (context) => {
+  test('is a tar of one folder for one instance, with receipts that openssl checks', async (context) => {
     const { expect } = context;
     const { rotate, good, folder, run, entries } = await bench(context);
     await rotate();
@@ -133,7 +133,7 @@ describe.concurrent('the evidence of a period', () => {
     expect((await run('evidence', '--plan', 'west')).code).toBe(2);
   });
 
-  test('lists a run that waits as open, and one of another time not at all', async (context) => {
+  test('lists a waiting run as open, and leaves out a run from outside the period', async (context) => {
     const { expect } = context;
     const { run, good, folder } = await bench(context);
     expect((await run('run', 'rotate-key', '-i', 'orders')).code).toBe(3);
@@ -152,7 +152,7 @@ describe.concurrent('the evidence of a period', () => {
     ]);
   });
 
-  test('begins with a record that is not intact, signs nothing of it, and ends with 1', async (context) => {
+  test('of a record that is not intact says so first, signs nothing, and ends with 1', async (context) => {
     const { expect } = context;
     const { rotate, run, home, folder } = await bench(context);
     await rotate();
@@ -170,7 +170,7 @@ describe.concurrent('the evidence of a period', () => {
     expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('THE RECORD IS NOT INTACT');
   });
 
-  test('is not begun for a period that cannot be', async (context) => {
+  test('is not started for an impossible period', async (context) => {
     const { expect } = context;
     const { run, folder } = await bench(context);
     const out = join(folder, 'pack');

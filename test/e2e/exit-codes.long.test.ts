@@ -154,7 +154,7 @@ describe.concurrent('the exit code', () => {
     context.expect(code, stderr).toBe(exit);
   });
 
-  test('is in the help as the table has it', async (context) => {
+  test('is explained in the help as in the table', async (context) => {
     const { expect } = context;
     const { stdout } = await (await bench(context)).run('--help');
     for (const [name, { means }] of Object.entries(EXIT_CODES))

@@ -32,7 +32,7 @@ describe('the fallback script that a run leaves on disk', () => {
     expect(changes(home.server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
   });
 
-  test('continues when the process died after its one request for a backup', async (context) => {
+  test('continues when the process died after sending its only request for a backup', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       trouble: ({ method, path }) =>

@@ -17,7 +17,7 @@ const STILL = { rowsPerSecond: 0 };
 describe('the fallback script that the product left, followed to the end by a tired person', () => {
   const bench = useLabs();
 
-  test('recovers a lost instance into another one from where the name was asked for', async (context) => {
+  test('recovers a lost instance into another one, starting where the run asked for the name', async (context) => {
     const { expect } = context;
     const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));
@@ -37,7 +37,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('continues after a recovery that was sent when the process died, and sends it no second time', async (context) => {
+  test('continues after a recovery that was sent before the process died, and does not send it again', async (context) => {
     const { expect } = context;
     const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));
@@ -62,7 +62,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('brings an instance back to a point in time from where the name was asked for', async (context) => {
+  test('restores an instance to a point in time, starting where the run asked for the name', async (context) => {
     const { expect } = context;
     const home = await bench(context, { sampleApp: STILL });
     const query = home.query('orders');
@@ -79,7 +79,7 @@ describe('the fallback script that the product left, followed to the end by a ti
     await everyAppRuns(home);
   });
 
-  test('does the open follow-ups after a restore, and not the one that is done', async (context) => {
+  test('does the open follow-ups after a restore, but not the one that is already done', async (context) => {
     const { expect } = context;
     // The platform is there for the tool cf, and cannot be reached by the run.
     const home = await bench(context, {

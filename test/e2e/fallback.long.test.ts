@@ -68,7 +68,7 @@ describe('a fallback script followed with nothing but bash', () => {
     expect(lab.calls().at(-2)?.detail).toEqual({ encryption_key: expect.stringMatching(/^sha256:/u) });
   });
 
-  test('takes a call that was made already for made', async () => {
+  test('recognizes that a call was already made', async () => {
     const { lab, token, key, follow, calls } = await openFallbackBench();
     const { json } = await curl(lab, 'POST', `${instanceOf(lab, 'orders').v1}/backups`);
     const { id } = json as { id: number };
@@ -80,7 +80,7 @@ describe('a fallback script followed with nothing but bash', () => {
     expect(calls()).toEqual([{ endpoint: 'POST /backups', instance: 'orders' }]);
   });
 
-  test('a wrong key does not open a backup: the fallback script says so, and takes another one', async () => {
+  test('says that a wrong key does not open the backup, and accepts another one', async () => {
     const { token, key, follow } = await openFallbackBench();
     const context = {
       ...startingRotation({ instance: 'orders' }),
@@ -94,7 +94,7 @@ describe('a fallback script followed with nothing but bash', () => {
     expect(opened).toBeGreaterThan(refused ?? 0);
   });
 
-  test('restores a backup in place, once although the answer is lost, and binds what was bound', async () => {
+  test('restores a backup in place, only once although the answer is lost, and binds what was bound before', async () => {
     const bench = await openFallbackBench();
     const { lab, token, follow, calls, cfCalls } = bench;
     const { query } = instanceOf(lab, 'orders');
@@ -136,7 +136,7 @@ describe('a fallback script followed with nothing but bash', () => {
     ]);
   });
 
-  test('restores by the old interface as well, which names the instance by a number of its own', async () => {
+  test('also restores by the old interface, which has its own number for the instance', async () => {
     const { lab, token, follow, calls } = await openFallbackBench();
     const { query, v0 } = instanceOf(lab, 'orders');
     const before = await sampleDigest(query);
@@ -196,7 +196,7 @@ describe('a fallback script followed with nothing but bash', () => {
     ]);
   });
 
-  test('goes back to a point in time, and finds the restore whose id no answer names', async () => {
+  test('restores to a point in time, and finds the restore although no answer names its id', async () => {
     const { lab, token, follow, calls } = await openFallbackBench();
     const { query, v1 } = instanceOf(lab, 'orders');
     await query('select place_order()');

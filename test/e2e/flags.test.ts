@@ -8,7 +8,7 @@ import { ANSWERED, changes, ROTATE, useQuickBenches } from '../bench-kit/test-be
 describe.concurrent('a run without a terminal', () => {
   const bench = useQuickBenches();
 
-  test('stops at the first question that no flag answers, and says which flag would', async (context) => {
+  test('stops at the first question that no flag answers, and names the flag that would', async (context) => {
     const { expect } = context;
     const { server, run } = await bench(context);
     const first = await run(...ROTATE);
@@ -45,7 +45,7 @@ describe.concurrent('a run without a terminal', () => {
     expect(server.keys).toEqual([CANARIES.oldKey]);
   });
 
-  test('--json prints the journal, one entry a line as it is written, and nothing else', async (context) => {
+  test('--json prints only the journal, one entry a line as it is written', async (context) => {
     const { expect } = context;
     const { rotate, entries } = await bench(context);
     const { code, stdout } = await rotate('--json');
@@ -67,7 +67,7 @@ describe.concurrent('a run without a terminal', () => {
     expect(new Set(printed.map(key)).size).toBe(written.length);
   });
 
-  test('--json tells the question that the run waits at, in the form of an error', async (context) => {
+  test('--json reports the question at which the run waits, in the form of an error', async (context) => {
     const { expect } = context;
     const { run } = await bench(context, { taskMs: 20 });
     const { code, stderr } = await run(...ROTATE, '--json', '--yes');
@@ -236,14 +236,14 @@ describe.concurrent('a command line', () => {
     [['--output=json', 'backups'], 'usage.command'],
     [['-ojson', 'keys', 'list', 'oders'], 'config.instance'],
     [['resume', 'last', '-o', 'yaml'], 'run.unknown'],
-  ] as const)('%j is refused in a form that programs read', async ([args, code], context) => {
+  ] as const)('%j is refused in a form that programs can read', async ([args, code], context) => {
     const { expect } = context;
     const ended = await (await bench(context)).run(...args);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(JSON.parse(ended.stderr)).toMatchObject({ schema: 'lifeboat.error/1', code, exit: 2 });
   });
 
-  test('takes its common flags before the command and after it, and the instance in two ways', async (context) => {
+  test('takes its common flags before or after the command, and the instance in two ways', async (context) => {
     const { expect } = context;
     const { run, env } = await bench(context);
     const { LIFEBOAT_CONFIG: config = '' } = env;
@@ -257,7 +257,7 @@ describe.concurrent('a command line', () => {
     expect(new Set(said).size).toBe(1);
   });
 
-  test('that takes a key of an instance says so when there is no such instance', async (context) => {
+  test('that uses a key of an instance says so when there is no such instance', async (context) => {
     const { expect } = context;
     const { here, server } = await bench(context);
     const into = ['dr', 'perform', 'orders-dr', '--backup-guid', 'x', '--confirm', 'orders-dr'];
@@ -269,14 +269,14 @@ describe.concurrent('a command line', () => {
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
-  test('takes one value twice as once', async (context) => {
+  test('accepts the same value given twice', async (context) => {
     const { expect } = context;
     const { here } = await bench(context);
     const ended = await here('-o', 'json', '-o', 'json', 'runs', '--json');
     expect([ended.code, itemsIn(ended.stdout)], ended.stderr).toEqual([0, []]);
   });
 
-  test('lists the runbooks in one order, wherever it lists them', async (context) => {
+  test('lists the runbooks in the same order everywhere', async (context) => {
     const { expect } = context;
     const { here } = await bench(context);
     const listed = await Promise.all([here('run'), here('run', 'nope')]);
@@ -284,7 +284,7 @@ describe.concurrent('a command line', () => {
     expect(orders).toEqual([expect.stringMatching(/^restore-backup, /u), orders[0]]);
   });
 
-  test('names a run by the beginning of its id, or as the last one', async (context) => {
+  test('names a run by the beginning of its id, or with the word last', async (context) => {
     const { expect } = context;
     const { here, run, rotate } = await bench(context);
     await rotate();

@@ -15,7 +15,7 @@ describe.concurrent('a foreign platform by the login of the cf tool', { timeout:
 
   test.for<{ name: string; options: PlatformBenchOptions }>([
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: 600_000 } } },
-    { name: 'whose service does not tell parameters', options: { retrievable: false } },
+    { name: 'whose service does not report parameters', options: { retrievable: false } },
   ])('$name: each application is rebound once', async ({ options }, { onTestFinished }) => {
     const strange = await bench({ onTestFinished }, options);
     const { installCf, restore, folder, land, app } = strange;
@@ -35,7 +35,7 @@ describe.concurrent('a foreign platform by the login of the cf tool', { timeout:
 
   // An unbinding, a binding, a deployment, and the making of a service key.
   test.for([{ index: 0 }, { index: 1 }, { index: 3 }, { index: 10 }])(
-    'that dies with the program in wish $index is asked for nothing twice by the next one',
+    'whose process dies in request $index is asked for nothing twice by the next one',
     async ({ index }, { onTestFinished }) => {
       const killed = Promise.withResolvers<void>();
       const died = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ describe.concurrent('a foreign platform by the login of the cf tool', { timeout:
   );
 
   test.for([{ installed: true }, { installed: false }])(
-    'that is of no use (installed: $installed) never lets a run end as if no application were bound',
+    'that cannot be used (installed: $installed) never lets a run end as if no application were bound',
     async ({ installed }, { onTestFinished }) => {
       const { installCf, configure, restore, asked } = await bench({ onTestFinished });
       if (installed) installCf(false);

@@ -21,7 +21,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
   const bench = usePlatformBenches();
 
   test.for<{ name: string; options: PlatformBenchOptions; more?: readonly string[] }>([
-    { name: 'whose service does not tell parameters', options: { retrievable: false } },
+    { name: 'whose service does not report parameters', options: { retrievable: false } },
     { name: 'whose clock is ten minutes ahead', options: { aheadMs: AHEAD } },
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: AHEAD } } },
     { name: 'that shows no audit events', options: { auditForbidden: true } },
@@ -54,7 +54,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
       words: 'ended as CANCELED: "pushed"',
     },
   ])(
-    'that $name says so and keeps the follow-up open; the others are still rebound, each once',
+    'that $name says so and keeps the follow-up open; the other applications are still rebound, each once',
     async ({ mishap, words }, { onTestFinished }) => {
       const { asked, restore } = await bench({ onTestFinished }, { mishap });
       const end = await restore();
@@ -66,7 +66,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
     },
   );
 
-  test('that wants to be left alone for an hour says so, leaves everything as follow-ups, and is asked no more', async ({
+  test('that asks to be left alone for an hour is not asked again, and everything stays as follow-ups', async ({
     onTestFinished,
   }) => {
     const mishap = once('POST', { work: false, answer: tooMany('3600') });
@@ -116,7 +116,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
   });
 
   test.for(IN_PLACE.map((_, index) => ({ index })))(
-    'is asked for nothing twice when the answer to wish $index is lost',
+    'is asked for nothing twice when the answer to request $index is lost',
     async ({ index }, { onTestFinished }) => {
       const lost = { answer: 'lost' } as const;
       const strange = await bench(
@@ -129,7 +129,7 @@ describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
   );
 
   test.for(IN_PLACE.flatMap((_, index) => [true, false].map((work) => ({ index, work }))))(
-    'is asked for nothing twice when the program dies in wish $index (done: $work)',
+    'is asked for nothing twice when the program dies in request $index (done: $work)',
     async ({ index, work }, { onTestFinished }) => {
       const died = Promise.withResolvers<void>();
       const killed = Promise.withResolvers<void>();

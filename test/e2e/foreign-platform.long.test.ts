@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { IN_PLACE, PARAMETER, runsOn, usePlatformBenches } from '../bench-kit/platform-bench.ts';
 
-describe('a restore in place beside a foreign platform', () => {
+describe('a restore in place with a foreign platform', () => {
   const bench = usePlatformBenches();
 
-  test('rebinds each application once, with its name and parameters, and asks for nothing else', async (context) => {
+  test('rebinds each application once, with its name and parameters, and requests nothing else', async (context) => {
     const strange = await bench(context);
     const { land, orders, app, asked, restore, capi } = strange;
     const end = await restore();
@@ -22,7 +22,7 @@ describe('a restore in place beside a foreign platform', () => {
     expect(end.stderr).toContain(app('dark/unseen').space.guid);
   });
 
-  test('that is out of reach never ends as if no application were bound', async (context) => {
+  test('that is unreachable never ends as if no application were bound', async (context) => {
     const { restore, configure, asked } = await bench(context);
     configure('{ api: "http://127.0.0.1:9", token: { file: ./platform-token } }');
     const end = await restore();

@@ -9,7 +9,7 @@ const SURE = ['--instance', 'orders', '--yes', '--confirm', 'orders'] as const;
 describe.concurrent('a service that writes local time as if it were UTC, five hours ahead', () => {
   const bench = useQuickBenches();
 
-  test('is told before a restore, makes no follow-up overdue, and meets no objective', async (context) => {
+  test('is reported before a restore, makes no follow-up overdue, and meets no objective', async (context) => {
     const { expect } = context;
     const { server, run, env } = await bench(context, { stampsAheadMs: 5 * HOUR });
     const config = env['LIFEBOAT_CONFIG'] ?? '';

@@ -4,29 +4,26 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
-describe('a process that is killed while it makes its journal', () => {
+describe('a process that is killed while it creates its journal', () => {
   const bench = useQuickBenches();
 
   test.for([
     { moment: 'before the tables are there', make: makeWithoutTables },
     { moment: 'in the very first write of SQLite', make: makeHalfWritten },
-  ])(
-    'leaves a home that reads as an empty one, and that the next run uses: $moment',
-    async ({ make }, context) => {
-      const { home, run, rotate } = await bench(context);
-      make(join(home, 'lifeboat.db'));
-      const runs = await run('runs');
-      expect(runs.code, runs.stderr).toBe(0);
-      expect(runs.stderr).toContain('there are no runs yet');
-      const audit = await run('audit', 'verify');
-      expect(audit.stdout).not.toMatch(/^problem/m);
-      // Nothing wrong, and no green tick either: there is nothing that could be proven.
-      expect(audit.stdout).toContain('there is nothing to verify');
-      expect(audit.code).toBe(1);
-      const rotation = await rotate();
-      expect(rotation.code, rotation.stderr).toBe(0);
-    },
-  );
+  ])('leaves a home that reads as empty, and that the next run uses: $moment', async ({ make }, context) => {
+    const { home, run, rotate } = await bench(context);
+    make(join(home, 'lifeboat.db'));
+    const runs = await run('runs');
+    expect(runs.code, runs.stderr).toBe(0);
+    expect(runs.stderr).toContain('there are no runs yet');
+    const audit = await run('audit', 'verify');
+    expect(audit.stdout).not.toMatch(/^problem/m);
+    // Nothing wrong, and no green tick either: there is nothing that could be proven.
+    expect(audit.stdout).toContain('there is nothing to verify');
+    expect(audit.code).toBe(1);
+    const rotation = await rotate();
+    expect(rotation.code, rotation.stderr).toBe(0);
+  });
 });
 
 function makeWithoutTables(path: string): void {

@@ -10,7 +10,7 @@ const RESTORES = 'orders POST /backups/:id/restore';
 describe('a backup restored in place', () => {
   const bench = useLabs();
 
-  test('is over when every application runs on it again and there are no follow-ups', async (context) => {
+  test('ends when every application runs on it again and there are no follow-ups', async (context) => {
     const { expect } = context;
     // One recovery as people run it, in processes.
     const { lab, run, good, did, query } = await bench(context, { commandsHere: false });
@@ -31,7 +31,7 @@ describe('a backup restored in place', () => {
       expect(report).toContain(word);
   });
 
-  test('without a platform waits for a person, shows what to type, and closes when all is said', async (context) => {
+  test('without a platform waits for a person, shows what to type, and closes once everything is confirmed', async (context) => {
     const { expect } = context;
     const { lab, run, good } = await bench(context, {
       config: (yaml) => yaml.replace(/^platform: .*$/m, 'platform: none'),
@@ -60,7 +60,7 @@ describe('a backup restored in place', () => {
   });
 
   test.for(['/backups', '/backups/:id/restore', '/disaster-recovery/prepare'])(
-    'a lost answer to POST %s is resolved by asking, and nothing is sent twice',
+    'a lost answer to POST %s is resolved by asking the service, and nothing is sent twice',
     async (path, context) => {
       const { expect } = context;
       const { lab, run, did, entries } = await bench(context);

@@ -21,7 +21,7 @@ function made(folder: string): string[] {
 describe('lifeboat init without a terminal', () => {
   const bench = usePlatformBenches();
 
-  test('writes what cf shows and the service answers, and nothing a second time', async (context) => {
+  test('writes what cf shows and the service answers, and writes nothing the second time', async (context) => {
     const { expect } = context;
     const { run, folder, tokenFile, server, capi, installCf } = await bench(context);
     installCf(true);
@@ -64,7 +64,7 @@ describe('lifeboat init without a terminal', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('writes nothing when the token is refused, unless that is wanted', async (context) => {
+  test('writes nothing when the token is refused, unless told to', async (context) => {
     const { expect } = context;
     const { run, folder, server, tokenFile } = await bench(context);
     writeFileSync(tokenFile, `${CANARIES.otherToken}\n`, { mode: 0o600 });
@@ -79,7 +79,7 @@ describe('lifeboat init without a terminal', () => {
     expect(readFileSync(join(folder, 'new.yaml'), 'utf8')).toContain('revision: auto');
   });
 
-  test('leaves at a signal while a service does not answer, and has written nothing', async (context) => {
+  test('stops at a signal while a service does not answer, and writes nothing', async (context) => {
     const { expect } = context;
     const { start, folder, tokenFile } = await bench(context);
     const silent = createServer().listen(0, '127.0.0.1');
@@ -96,7 +96,7 @@ describe('lifeboat init without a terminal', () => {
     expect(made(folder)).toEqual([]);
   });
 
-  test('says what is missing if it cannot ask', async (context) => {
+  test('names what is missing when it cannot ask', async (context) => {
     const { run, folder } = await bench(context);
     const nobody = await run('init', '--config', join(folder, 'new.yaml'), '-o', 'json');
     context.expect(nobody.code).toBe(2);
@@ -111,7 +111,7 @@ describe('lifeboat init without a terminal', () => {
 describe.skipIf(!hasTerminal())('lifeboat init in a terminal', () => {
   const bench = usePlatformBenches();
 
-  test('asks, tries, and writes only at the end', async (context) => {
+  test('asks, checks the answers, and writes only at the end', async (context) => {
     const { expect, onTestFinished } = context;
     const { product, env, folder, tokenFile, installCf } = await bench(context);
     installCf(true);

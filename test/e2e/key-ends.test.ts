@@ -61,7 +61,7 @@ describe.concurrent('a key that is due for rotation', () => {
     ]);
   });
 
-  test('is rotated by `run rotate-key --all-due`, and a run that needs a person stops it', async (context) => {
+  test('is rotated by `run rotate-key --all-due`, which stops at a run that needs a person', async (context) => {
     const { expect } = context;
     const home = await overdue(context);
     const before = (await statusOf(home)).rotation?.key;
@@ -74,7 +74,7 @@ describe.concurrent('a key that is due for rotation', () => {
     expect((await statusOf(home)).rotation?.key).not.toBe(before);
   });
 
-  test('is not one within its period, and not one whose age nobody knows', async (context) => {
+  test('is not reported within its period, or when its age is unknown', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const none = await home.run('run', 'rotate-key', '--all-due');
@@ -108,7 +108,7 @@ describeWith(['faketime'], 'a key that is scheduled to be destroyed', () => {
     return { home, key, late, expect: context.expect };
   }
 
-  test('is listed by `status` and `followups` with how to cancel it, and goes when it is due, by a timer as well', async (context) => {
+  test('is listed by `status` and `followups` with how to cancel it, and is destroyed when due, also by a timer', async (context) => {
     const { home, key, late, expect } = await scheduled(context);
     const { ending, cautions } = await statusOf(home);
     expect(ending?.map((one) => one.key)).toEqual([key]);
@@ -132,7 +132,7 @@ describeWith(['faketime'], 'a key that is scheduled to be destroyed', () => {
     expect(all).toContain('the data is gone by law');
   });
 
-  test('stays when a rollback of the journal is accepted: its cancellation may be what was lost', async (context) => {
+  test('stays when a rollback of the journal is accepted, since its cancellation may have been lost', async (context) => {
     const { home, key, late, expect } = await scheduled(context);
     const files = readdirSync(home.home).filter((name) => name.startsWith('lifeboat.db'));
     const before = files.map((name) => [name, readFileSync(join(home.home, name))] as const);

@@ -14,7 +14,7 @@ const SET_KEY = ['backup-config', 'set', '--instance', 'orders-dr', '--new-key',
 describe.concurrent('a backup that could not be opened', () => {
   const bench = useQuickBenches();
 
-  test('is not asked for after a recovery: the key of the target comes first, then the backup closes the run', async (context) => {
+  test('is not requested after a recovery: the key of the target comes first, then the backup closes the run', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { product, run, server } = opened;
@@ -37,7 +37,7 @@ describe.concurrent('a backup that could not be opened', () => {
     expect(target.backups.map(({ key }) => key)).toEqual([target.keys.at(-1)]);
   });
 
-  test('closes nothing where a key is held here and none is set there', async (context) => {
+  test('closes no follow-up where a key is held here and none is set at the service', async (context) => {
     const { expect } = context;
     const { run, server, folder } = await bench(context);
     expect((await run(...PREPARE)).code).toBe(0);
@@ -54,7 +54,7 @@ describe.concurrent('a backup that could not be opened', () => {
     expect(open.stdout).toContain('back up orders-dr');
   });
 
-  test('is not asked for by back-up-and-verify, which says which key is missing', async (context) => {
+  test('is not requested by back-up-and-verify, which says which key is missing', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context, { firstDay: true });
     const before = server.backups.length;

@@ -28,7 +28,7 @@ async function oldFingerprint(home: TestBench): Promise<string> {
 describe.concurrent('`lifeboat keys fit`', () => {
   const bench = useQuickBenches();
 
-  test('names the key of every backup by its first block, and takes no more of it than that', async (context) => {
+  test('names the key of every backup by its first block, and downloads no more than that', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const key = await oldFingerprint(home);
@@ -42,7 +42,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
     expect(calls.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  test('calls a fit no proof: `status` and the fit itself still say that nothing was verified', async (context) => {
+  test('does not call a fit a proof: `keys show` still does not say that anything was verified', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     await fitsIn(home);
@@ -53,7 +53,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
     expect(shown.stdout).not.toContain('verified:');
   });
 
-  test('is told where a backup is chosen, in other words than a proof', async (context) => {
+  test('a fit is shown where a backup is chosen, in other words than a proof', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const key = await oldFingerprint(home);
@@ -81,7 +81,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
     expect(rows.map(({ fit, heldFor }) => [fit, heldFor])).toEqual(rows.map(() => ['fits', other]));
   });
 
-  test('records a key that someone else has set as unknown, and takes it back when it is added', async (context) => {
+  test('records a key that someone else has set as unknown, and corrects this when the key is added', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     const key = await oldFingerprint(home);
@@ -103,7 +103,7 @@ describe.concurrent('`lifeboat keys fit`', () => {
   });
 });
 
-describe.concurrent('the end of a key', () => {
+describe.concurrent('the destruction of a key', () => {
   const bench = useQuickBenches();
 
   /** A home whose key was rotated, so that the old one is not in force. */
@@ -114,7 +114,7 @@ describe.concurrent('the end of a key', () => {
     return { home, old };
   }
 
-  test('may not come while a listed backup opens with it, and says which', async (context) => {
+  test('is refused while a listed backup opens with it, and names that backup', async (context) => {
     const { home, old } = await rotated(context);
     const { expect } = context;
     const asked = await home.run('keys', 'may-destroy', old, '-i', 'orders', '--json');

@@ -31,7 +31,7 @@ async function held({ good }: TestBench): Promise<readonly string[]> {
 describe.concurrent('the keys of many instances in a folder', () => {
   const bench = useQuickBenches();
 
-  test('are stored and recorded by one command, and not again by the same one', async (context) => {
+  test('are stored and recorded by one command, and not again when it is repeated', async (context) => {
     const files = { 'db-1.key': `${KEY('db-1')}\n`, 'db-3.key': KEY('db-3'), 'notes.txt': 'not a key' };
     const { home, keys, expect } = await homeWith(bench, context, files);
     const first = await home.good('keys', 'add', '--folder', keys, '--note', 'from the old safe', '--json');
@@ -48,7 +48,7 @@ describe.concurrent('the keys of many instances in a folder', () => {
     expect(JSON.parse(second)).toMatchObject({ keys: 2, added: 0 });
   });
 
-  test('are all left alone when a file has no instance, or more than a line', async (context) => {
+  test('are all left alone when a file has no instance or more than one line', async (context) => {
     const files = { 'db-1.key': KEY('db-1'), 'db-22.key': KEY('db-2') };
     const { home, keys, expect } = await homeWith(bench, context, files);
     const refused = async (words: string, ...more: readonly string[]) => {

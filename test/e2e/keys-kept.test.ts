@@ -55,7 +55,7 @@ describe.concurrent('a key change whose process dies while the request is in pro
     ]);
   });
 
-  test('keeps another new key from being sent until its request cannot arrive any more', async (context) => {
+  test('keeps another new key from being sent until the earlier request can no longer arrive', async (context) => {
     const { expect } = context;
     const { trouble, murder } = killAtPatch(undefined);
     const { start, here, run, server } = await bench(context, { trouble, inFlight: '10m' });
@@ -79,7 +79,7 @@ describe.concurrent('a key change whose process dies while the request is in pro
 describe.concurrent('a key that is entered while a run waits for it', () => {
   const bench = useQuickBenches();
 
-  test('is stored at once, and recorded when the run has let go of the ledger', async (context) => {
+  test('is stored at once, and recorded when the run has released the ledger', async (context) => {
     const { expect } = context;
     const asked = Promise.withResolvers<void>();
     const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {
@@ -105,7 +105,7 @@ describe.concurrent('a key that is entered while a run waits for it', () => {
   });
 });
 
-describe.concurrent('a key store that was there and is gone', () => {
+describe.concurrent('a key store that existed and is gone', () => {
   const bench = useQuickBenches();
 
   test('is the vault file where only the config says so, and the variable wins', async (context) => {
@@ -125,7 +125,7 @@ describe.concurrent('a key store that was there and is gone', () => {
     ]);
   });
 
-  test('is never replaced by a new one without a word, and doctor says what is missing', async (context) => {
+  test('is never silently replaced by a new one, and doctor says what is missing', async (context) => {
     const { expect } = context;
     const { home, run, entries, rotate, server } = await bench(context);
     expect((await rotate()).code).toBe(0);
@@ -150,7 +150,7 @@ describe.concurrent('a key store that was there and is gone', () => {
     expect((await run('doctor')).stdout).toMatch(/ok +orders: keys/);
   });
 
-  test('is missed by doctor also where only a key of it is', async (context) => {
+  test('is also reported by doctor where only one of its keys is missing', async (context) => {
     const { expect } = context;
     const { home, run, rotate } = await bench(context);
     const vault = join(home, 'vault.age');
@@ -166,7 +166,7 @@ describe.concurrent('a key store that was there and is gone', () => {
 describe.skipIf(!hasTerminal())('a person who wants to begin without the old keys', () => {
   const bench = useQuickBenches();
 
-  test('types so, and is not asked again', async (context) => {
+  test('types a confirmation once, and is not asked again', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { home, product, folder, run, rotate } = opened;
@@ -192,7 +192,7 @@ describe.skipIf(!hasTerminal())('a person who wants to begin without the old key
   });
 });
 
-describe.concurrent('keys that are only looked at', () => {
+describe.concurrent('keys that are only read', () => {
   const bench = useQuickBenches();
 
   test('are listed from a home that cannot be written', async (context) => {
@@ -217,7 +217,7 @@ describe.concurrent('keys that are only looked at', () => {
 describe.concurrent('a stored access token', () => {
   const bench = useQuickBenches();
 
-  test('is still there when the one that was to replace it cannot be stored', async (context) => {
+  test('is still there when its replacement cannot be stored', async (context) => {
     const { expect } = context;
     const { folder, run } = await bench(context, { tokenSource: '{ keychain: true }' });
     const file = join(folder, 'a-token');
@@ -234,7 +234,7 @@ describe.concurrent('a stored access token', () => {
     expect((await run('backups', 'list', '--instance', 'orders')).code).toBe(4);
   });
 
-  test('of two key stores have other names for the same key, and people can still compare them', async (context) => {
+  test('of two key stores has another name in each for the same key, and people can still compare them', async (context) => {
     const { expect } = context;
     const [ada, bob] = await Promise.all([bench(context), bench(context, { firstDay: true })]);
     const key = join(ada.folder, 'key');

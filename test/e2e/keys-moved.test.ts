@@ -29,7 +29,7 @@ function fileIn({ folder }: TestBench, name: string, text: string): string {
 describe.concurrent('keys that move to another machine', () => {
   const bench = useQuickBenches();
 
-  test('under a passphrase, every key comes back under its fingerprint, also twice', async (context) => {
+  test('under a passphrase, every key comes back under its fingerprint; a second import adds none', async (context) => {
     const { home, other, expect } = await twoMachines(bench, context);
     const passphrase = fileIn(home, 'words', 'a passphrase of words\n');
     const file = join(home.folder, 'keys.age');
@@ -42,7 +42,7 @@ describe.concurrent('keys that move to another machine', () => {
     expect(JSON.parse(second)).toMatchObject({ keys: 2, added: 0 });
   });
 
-  test('nothing is stored from a wrong passphrase, a cut file, one of a later version, or over another value', async (context) => {
+  test('nothing is stored with a wrong passphrase, from a cut file or one of a later version, or over another value', async (context) => {
     const { home, other, expect } = await twoMachines(bench, context);
     const words = fileIn(home, 'words', 'a passphrase of words\n');
     const file = join(home.folder, 'keys.age');
@@ -63,7 +63,7 @@ describe.concurrent('keys that move to another machine', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('an identity in the file keeps all of it out of a key store that has another one', async (context) => {
+  test('an identity in the file keeps the whole file out of a key store that has another identity', async (context) => {
     const { home, other, expect } = await twoMachines(bench, context);
     const words = fileIn(home, 'words', 'a passphrase of words\n');
     const file = join(home.folder, 'keys.age');
@@ -78,7 +78,7 @@ describe.concurrent('keys that move to another machine', () => {
     expect(await third.good('keys', 'identity')).toBe(await home.good('keys', 'identity'));
   });
 
-  test('one key that is held with another value keeps all of them out', async (context) => {
+  test('one key that is already held with another value keeps the whole file out', async (context) => {
     const { home, other, expect } = await twoMachines(bench, context);
     const words = fileIn(home, 'words', 'a passphrase of words\n');
     const file = join(home.folder, 'keys.age');
@@ -131,7 +131,7 @@ describe.concurrent('keys that several people open together', () => {
     return { ...machines, folder, at, sealed: at('keys.age') };
   }
 
-  test('any three of five shares bring back every key, and no file holds one', async (context) => {
+  test('any three of five shares bring back every key, and no file holds a key', async (context) => {
     const { home, other, expect, at, sealed, folder } = await shared(context);
     for (const name of readdirSync(folder))
       for (const key of (await home.vault()).values())
@@ -145,7 +145,7 @@ describe.concurrent('keys that several people open together', () => {
     expect([...(await other.vault())]).toEqual([...(await home.vault())]);
   });
 
-  test('too few shares, one twice, a foreign one, a mistyped one and another file are told apart', async (context) => {
+  test('too few shares, a repeated, a foreign or a mistyped share, and another file each have their own error', async (context) => {
     const { home, other, expect, at, sealed } = await shared(context);
     await home.good('keys', 'split', '--out', join(home.folder, 'second'));
     const foreign = (name: string) => join(home.folder, 'second', name);
@@ -185,7 +185,7 @@ describe.concurrent('keys that several people open together', () => {
     readonly message: string;
   }
 
-  test('a share is read as people type it: small letters, dashes, O for 0, I and L for 1', async (context) => {
+  test('a share is read as people type it: lower case, dashes, O for 0, I and L for 1', async (context) => {
     const { home, other, expect, at, sealed } = await shared(context, '--threshold', '2', '--shares', '2');
     const typed = readFileSync(at('share-1.txt'), 'utf8').replaceAll(/^[1-5] .*$/gmu, (line) => {
       const [number = '', ...groups] = line.split(/ +/u);
@@ -196,7 +196,7 @@ describe.concurrent('keys that several people open together', () => {
     expect([...(await other.vault())]).toEqual([...(await home.vault())]);
   });
 
-  test('the page of a share holds its lines twice: as text, and as a QR code that others read', async (context) => {
+  test('the page of a share holds its lines twice: as text, and as a QR code that other programs read', async (context) => {
     const { home, other, expect, at, sealed } = await shared(context, '--paper');
     const page = readFileSync(at('share-2.html'), 'utf8');
     expect(page).not.toMatch(/<script|src=|https?:\/\/(?!www\.w3\.org)/u);
@@ -207,7 +207,7 @@ describe.concurrent('keys that several people open together', () => {
     expect([...(await other.vault())]).toEqual([...(await home.vault())]);
   });
 
-  test('a folder with something in it, and thresholds that make no sense, are refused', async (context) => {
+  test('a non-empty folder and impossible thresholds are refused', async (context) => {
     const { home, expect, folder } = await shared(context);
     const before = readdirSync(folder);
     const refused = [
@@ -238,7 +238,7 @@ function qrIn(page: string): string {
 describe.concurrent('a key that a person chose', () => {
   const bench = useQuickBenches();
 
-  test('is warned of when it can be guessed or looks mistyped, and taken; a generated one is not', async (context) => {
+  test('is warned about when it can be guessed or looks mistyped, but accepted; a generated one gives no warning', async (context) => {
     const home = await bench(context);
     const { expect } = context;
     const set = ['backup-config', 'set', 'orders', '--yes', '--confirm', 'orders'];
@@ -273,7 +273,7 @@ describe.concurrent('the passphrase of the vault file', () => {
     expect(await home.good('keys', 'list', '--json')).toBe(listed);
   });
 
-  test('comes from a command: its first line, with no variable of Lifeboat', async (context) => {
+  test('comes from a command: its first line, without any variable of Lifeboat', async (context) => {
     const home = await bench(context);
     const { expect } = context;
     const listed = await home.good('keys', 'list', '--json');

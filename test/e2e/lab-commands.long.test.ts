@@ -10,7 +10,7 @@ describe.each([61, 62] as const)(
   (revision) => {
     const labs = useLabs();
 
-    test('is carried out on real databases, and is in the ledgers', {
+    test('is carried out on real databases, and is recorded in the ledgers', {
       timeout: 1_800_000,
     }, async (context) => {
       const { expect } = context;

@@ -24,7 +24,7 @@ function isOverview(body: unknown): body is object {
 
 const CONFIRMED = CASES.filter(({ name }) => !name.endsWith('--prepare') && !name.startsWith('back-up'));
 
-describe.concurrent('where updated_at moves by itself', { timeout: 600_000 }, () => {
+describe.concurrent('where updated_at changes by itself', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
   test.for(CONFIRMED)('$name in revision $revision is confirmed once and done', async (flow, context) => {
@@ -41,7 +41,7 @@ describe.concurrent('where updated_at moves by itself', { timeout: 600_000 }, ()
     expect(end.code, end.stderr).toBe(0);
   });
 
-  test('an approval holds until the change, and none holds for another state of the instance', async (context) => {
+  test('an approval is valid until the change, and not for another state of the instance', async (context) => {
     const { expect } = context;
     const opened = await withApprovals(bench, context, { bench: { twist: movingTime() } });
     const { run, server, ada, approve } = opened;
@@ -60,10 +60,10 @@ describe.concurrent('where updated_at moves by itself', { timeout: 600_000 }, ()
   });
 });
 
-describe.concurrent('a key change beside a restore', () => {
+describe.concurrent('a key change during a restore', () => {
   const bench = useQuickBenches();
 
-  test('is not begun, and names the restore', async (context) => {
+  test('is not started, and names the restore', async (context) => {
     const { expect } = context;
     const { server, rotate } = await bench(context);
     const orders = server.instance('orders');
@@ -78,7 +78,7 @@ describe.concurrent('a key change beside a restore', () => {
     expect(changes(server)).toMatchObject({ patches: 0 });
   });
 
-  test('is confirmed again when a restore came and went while the name was asked for', async (context) => {
+  test('is confirmed again when a restore came and went while the name was being typed', async (context) => {
     const { expect } = context;
     const { server, run } = await bench(context);
     const orders = server.instance('orders');

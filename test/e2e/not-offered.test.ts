@@ -7,7 +7,7 @@ const NOT_OFFERED =
 describe.concurrent('a run that proves a backup', () => {
   const bench = useQuickBenches();
 
-  test('says that the service does not offer it before it asks for the download', async (context) => {
+  test('says that the service does not offer the backup before it requests the download', async (context) => {
     const { expect } = context;
     let asked = 0;
     const said: string[] = [];
@@ -29,7 +29,7 @@ describe.concurrent('a run that proves a backup', () => {
     expect(stderr).toMatch(/^failed: .*412/mu);
   });
 
-  test('says nothing of the kind of one that it offers', async (context) => {
+  test('says nothing of the kind about a backup that is offered', async (context) => {
     const home = await bench(context, {});
     const { stderr } = await home.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
     context.expect(stderr).not.toMatch(NOT_OFFERED);

@@ -55,7 +55,7 @@ test('a notification that one of two homes has delivered is not due in the other
 });
 
 test(
-  'what a process was killed over is delivered by the other home once its lease is over',
+  'a notification whose delivery was killed is delivered by the other home once the lease is over',
   LONG,
   async (context) => {
     const { expect } = context;

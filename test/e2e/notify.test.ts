@@ -30,7 +30,7 @@ describe.concurrent('notifications', () => {
     return { ...bench, receiver };
   }
 
-  test('of a question and an end reach each target once; what fails stops nothing, and is tried again', async (context) => {
+  test('of a question and an end reach each target once; a failing target stops nothing and is tried again', async (context) => {
     const { expect } = context;
     const opened = await scene(context, (path, count) => {
       if (path === '/silent' && count === 1) return undefined;
@@ -108,7 +108,7 @@ describe.concurrent('notifications', () => {
     });
   });
 
-  test('that a killed process left are delivered once by the next writer, with the same id', async (context) => {
+  test('left by a killed process are delivered once by the next writer, with the same id', async (context) => {
     const { expect } = context;
     let isDead = true;
     const opened = await scene(context, () => (isDead ? undefined : 200));
@@ -128,7 +128,7 @@ describe.concurrent('notifications', () => {
     expect((await run('notify', 'send')).stdout).toBe(NOTHING);
   });
 
-  test('begin when a target is configured: of older runs and drills it hears nothing', async (context) => {
+  test('begin when a target is configured, which receives nothing about older runs and drills', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 200);
     const { run, receiver, home } = opened;
@@ -152,7 +152,7 @@ describe.concurrent('notifications', () => {
     expect(receiver.received.map(({ body }) => body['event'])).toEqual(['ended']);
   });
 
-  test('of drills: a drill that fails tells so by itself, and that one is due; once', async (context) => {
+  test('of drills say once that a drill failed and that one is due', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 200);
     const { run, startUnder, receiver, home, folder, env } = opened;
@@ -174,7 +174,7 @@ describe.concurrent('notifications', () => {
     expect((await run('notify', 'send')).stdout).toBe(NOTHING);
   });
 
-  test('can be tried: each answer is shown, and no secret of a source that is missing', async (context) => {
+  test('can be tested: each answer is shown, but no secret, and a missing source is named', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 200);
     const { run, receiver } = opened;
@@ -201,7 +201,7 @@ describe.concurrent('notifications', () => {
     expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
   });
 
-  test('show no secret that a receiver says, or a command, and put none on record', async (context) => {
+  test('show and record no secret that a receiver or a command prints', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 500);
     const { run, receiver, folder, entries } = opened;

@@ -10,10 +10,10 @@ const ROWS = [
 ];
 const ORDERS = ['--instance', 'orders'] as const;
 
-describe.concurrent('an answer of the service that tells nothing', () => {
+describe.concurrent('an answer of the service without usable content', () => {
   const bench = useQuickBenches();
 
-  test('that there is no range has one code, in a single command and in a run', async (context) => {
+  test('that there is no range gives one error code, in a single command and in a run', async (context) => {
     const { expect } = context;
     const { run } = await bench(context, {
       trouble: ({ path }) => (path.endsWith('/pitr') ? { answer: { status: 404, body: {} } } : undefined),
@@ -25,7 +25,7 @@ describe.concurrent('an answer of the service that tells nothing', () => {
   });
 
   test.for([{}, { start_time: null, end_time: null }, { start_time: '2026-11-21T03:00:00Z' }])(
-    'of a range of times is an error, also for a script: %j',
+    'about a range of times is an error, also for a script: %j',
     async (body, context) => {
       const { expect } = context;
       const { run } = await bench(context, {
@@ -39,7 +39,7 @@ describe.concurrent('an answer of the service that tells nothing', () => {
     },
   );
 
-  test('of one backup hides no other, and status and doctor tell it', async (context) => {
+  test('about one backup hides no other backup, and status and doctor report it', async (context) => {
     const { expect } = context;
     const { run } = await bench(context, {
       trouble: ({ method, path }) =>
@@ -63,7 +63,7 @@ describe.concurrent('an answer of the service that tells nothing', () => {
   });
 
   test.for([62, 'v0'] as const)(
-    'of an id (revision %s) names the id, and where the others are',
+    'for an unknown id (revision %s) names the id, and how to list the others',
     async (revision, context) => {
       const { expect } = context;
       const { run } = await bench(context, { revision, configRevision: 'auto' });

@@ -16,7 +16,7 @@ function colleague(home: TestBench): string {
 describe.concurrent('an instance that two configs name differently has one ledger in their store', () => {
   const bench = useQuickBenches();
 
-  test('whatever changes it under the second name is refused, and names the first', async (context) => {
+  test('any change under the second name is refused, and the first name is given', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const other = ['--config', colleague(home)];
@@ -44,7 +44,7 @@ describe.concurrent('an instance that two configs name differently has one ledge
     expect(again.code, again.stderr).toBe(0);
   });
 
-  test('a run that is open under the first name is not joined by one under the second', async (context) => {
+  test('a run that is open under the first name is not followed by another under the second', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const open = await home.run('run', 'restore-backup', '--instance', 'orders', '--backup', '900041');
@@ -57,7 +57,7 @@ describe.concurrent('an instance that two configs name differently has one ledge
     expect(changes(home.server)).toMatchObject({ posts: 0, patches: 0 });
   });
 
-  test('reading continues under the second name, and a note names the first', async (context) => {
+  test('reading works under the second name, and a note names the first', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const other = ['--config', colleague(home)];

@@ -11,7 +11,7 @@ describe('what a command prints', () => {
   const product = builtProduct({ cheapVault: true });
 
   test.runIf(existsSync(FULL)).for(['--version', '--help', 'lab --help'])(
-    'on a full disk is no success: %s',
+    'on a full disk is not a success: %s',
     (words, { expect, ...context }) => {
       const { env } = openMachine(product, context);
       const shell = `exec "$0" "$1" ${words} > ${FULL}`;
@@ -21,7 +21,7 @@ describe('what a command prints', () => {
     },
   );
 
-  test('for a reader that goes away after a line is one', ({ expect, ...context }) => {
+  test('for a reader that goes away after one line is a success', ({ expect, ...context }) => {
     const { env } = openMachine(product, context);
     const shell = '{ "$0" "$1" --help; echo "rc=$?" >&2; } | head -n 1';
     const ended = spawnSync('/bin/sh', ['-c', shell, process.execPath, product.cli], {

@@ -13,7 +13,7 @@ const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', '
 describe.concurrent('a task that takes longer than it should', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
-  test('says so once, is left after --patience with exit code 3, and the resume finds it done', async (context) => {
+  test('is reported once, is left after --patience with exit code 3, and is found done by the resume', async (context) => {
     const { expect } = context;
     const opened = await bench(context, { taskMs: 14_000 });
     promise(opened, '2s');
@@ -35,7 +35,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 600_00
   test.for<readonly [what: string, command: readonly string[]]>([
     ['a run', [...RESTART, '--yes', '--confirm', 'orders']],
     ['a single command', ['instance', 'restart', '--instance', 'orders', '--yes', '--wait']],
-  ])('without --patience, %s without a terminal is left by itself', async ([, command], context) => {
+  ])('without --patience, %s without a terminal ends the wait by itself', async ([, command], context) => {
     const { expect } = context;
     // The quicker clock is that of a process of its own.
     const opened = await bench(context, { taskMs: 600_000, commandsHere: false });
@@ -48,7 +48,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 600_00
     expect((await opened.run('runs', '--open')).code).toBe(0);
   });
 
-  test('a patience that is no duration begins nothing', async (context) => {
+  test('an invalid --patience starts nothing', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context);
     const { code, stderr } = await run(...RESTART, '--patience', 'soon');
@@ -57,7 +57,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 600_00
   });
 
   test.runIf(hasTerminal())(
-    'offers on the screen to look again and to give up, and still waits',
+    'offers on the screen to look again and to give up, and continues to wait',
     async (context) => {
       const { expect } = context;
       const opened = await bench(context, { taskMs: 600_000 });

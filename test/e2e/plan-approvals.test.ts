@@ -12,7 +12,7 @@ describe.concurrent('an approval that a plan asks for, from the command line', (
   const bench = useQuickBenches();
 
   test.for<Kind>(['plan', 'step'])(
-    'is listed, accepted only from those whom a %s names, each of them once, and stands the audit',
+    'is listed, is accepted only from those whom a %s names, each once, and passes the audit',
     async (kind, context) => {
       const { expect } = context;
       const { run, home, folder } = await withApprovals(bench, context);

@@ -40,10 +40,10 @@ groups:
 healthy: [{ command: [/bin/true] }]
 `;
 
-describe.concurrent('the record of a plan that was run', () => {
+describe.concurrent('the record of a plan run', () => {
   const bench = useQuickBenches();
 
-  test('covers every run that it started, in its report, its bundle and its fallback', async (context) => {
+  test('covers every run that the plan started, in its report, its bundle and its fallback', async (context) => {
     const { expect } = context;
     const { run, folder, env } = await bench(context);
     const plans = join(dirname(env['LIFEBOAT_CONFIG'] ?? ''), 'plans');
@@ -96,7 +96,7 @@ describe.concurrent('the record of a plan that was run', () => {
     ]);
   });
 
-  test('is compared with an earlier one, and listed with the others', async (context) => {
+  test('is compared with an earlier one, and is listed with the others', async (context) => {
     const { expect } = context;
     const { run, folder, env } = await bench(context);
     const plans = join(dirname(env['LIFEBOAT_CONFIG'] ?? ''), 'plans');

@@ -8,7 +8,7 @@ import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
 import { openPlanBench } from '../plans/plan-bench.ts';
 
-describe.skipIf(!hasTerminal()).concurrent('a plan that another process conducts, in a real terminal', () => {
+describe.skipIf(!hasTerminal()).concurrent('a plan that another process runs, in a real terminal', () => {
   const bench = useQuickBenches();
 
   /** A plan that is under way until `release`, with a step for a person, and a terminal to look on. */
@@ -34,7 +34,7 @@ describe.skipIf(!hasTerminal()).concurrent('a plan that another process conducts
     return { ...opened, driver, screen, release: () => writeFileSync(gate, '') };
   };
 
-  test('is shown as it goes on, on its own screen, to its end, and writes nothing', async (context) => {
+  test('is shown on its own screen from progress to end, and watching writes nothing', async (context) => {
     const { expect } = context;
     const { driver, screen, release, start, entries } = await conducted(context);
     await screen.asks(/you look on: driven by .*process \d+/u);
@@ -63,7 +63,7 @@ describe.skipIf(!hasTerminal()).concurrent('a plan that another process conducts
     expect(screen.text()).toContain('plan west has ended; not everything is done');
   });
 
-  test('says that nobody drives it once its process is killed, and that it is abandoned', async (context) => {
+  test('shows that no process drives it once its process is killed, and then that it is abandoned', async (context) => {
     const { driver, screen, good } = await conducted(context);
     driver.child.kill('SIGKILL');
     await driver.ended;

@@ -23,7 +23,7 @@ interface Shown {
   readonly lanes: readonly Lane[];
 }
 
-describe.concurrent('a recovery of a plan that asks something and offers no end', () => {
+describe.concurrent('a recovery of a plan that asks a question and offers no way to end', () => {
   const bench = useQuickBenches();
 
   test('is left open where the plan continues after a failure: the plan ends without proof, and says so', async (context) => {
@@ -46,7 +46,7 @@ describe.concurrent('a recovery of a plan that asks something and offers no end'
     expect([child.code, child.stderr]).toEqual([3, expect.stringContaining(`run ${left?.runId}`)]);
   });
 
-  test('keeps its instance waiting when its step is skipped, which says what is to be answered; the plan goes on with that', async (context) => {
+  test('keeps its instance waiting when its step is skipped, and names the question; once answered, the plan goes on', async (context) => {
     const { expect } = context;
     const opened = await openPlanBench((options) => bench(context, options), 1, { trouble: noFreshBackup });
     const { run, plan, good, start } = opened;

@@ -20,7 +20,7 @@ interface Lane {
 describe('the limit of a group', () => {
   const bench = useQuickBenches();
 
-  test('holds for a recovery that never arrived and is tried again while others are at work', async (context) => {
+  test('also counts a recovery that never arrived and is tried again while others are at work', async (context) => {
     let isLost = false;
     const trouble = (call: Call): Trouble | undefined => {
       if (!isPerform(call)) return undefined;

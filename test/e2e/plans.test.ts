@@ -49,7 +49,7 @@ describe.concurrent('the run of a plan', () => {
     expect([over.code, over.stderr]).toEqual([2, expect.stringContaining((await planRun(run)) ?? '-')]);
   });
 
-  test('counts its recovery time, and that of its recoveries, from the incident', async (context) => {
+  test('measures its recovery time, and those of its recoveries, from the incident', async (context) => {
     const { expect } = context;
     const { run, plan, good, entries } = await openPlanBench((options) => bench(context, options), 1);
     plan('west', RECOVER);
@@ -65,7 +65,7 @@ describe.concurrent('the run of a plan', () => {
     expect(report).toMatch(/10 min/u);
   });
 
-  test('is not touched by what becomes of its file: it has pinned the text and the instances', async (context) => {
+  test('does not change with its file: the text and the instances are pinned', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 2);
     plan('west', RECOVER);
@@ -76,7 +76,7 @@ describe.concurrent('the run of a plan', () => {
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
   });
 
-  test('leaves what is begun, and starts nothing new, when a lane has failed; a person decides how it goes on', async (context) => {
+  test('finishes what has begun and starts nothing new when a lane has failed; a person decides how to go on', async (context) => {
     const { expect } = context;
     const fails: Trouble = { task: { fails: true } };
     let isFirst = true;
@@ -107,7 +107,7 @@ describe.concurrent('the run of a plan', () => {
     expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
   });
 
-  test('asks a person about a recovery that never reached the service, also where it continues after a failure', async (context) => {
+  test('asks a person about a recovery that never reached the service, even where it continues after a failure', async (context) => {
     const { expect } = context;
     let isFirst = true;
     const trouble = (call: Parameters<typeof isPerform>[0]): Trouble | undefined => {
@@ -127,7 +127,7 @@ describe.concurrent('the run of a plan', () => {
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
   });
 
-  test('asks by itself on an instance whose target is no longer what was confirmed', async (context) => {
+  test('asks about a single instance whose target no longer matches what was confirmed', async (context) => {
     const { expect } = context;
     const { run, plan, server, performed } = await openPlanBench((options) => bench(context, options), 2);
     plan('west', RECOVER.replace('waves: [1, "100%"]', 'waves: ["100%"]'));
@@ -141,7 +141,7 @@ describe.concurrent('the run of a plan', () => {
     expect(server.instance('db-2-dr').restores).toHaveLength(0);
   });
 
-  test('goes on beside a recovery that takes longer than its step allows, and takes its end as it comes', async (context) => {
+  test('continues beside a recovery that takes longer than its step allows, and records its end when it comes', async (context) => {
     const { expect } = context;
     let release: () => void = () => undefined;
     const until = new Promise<void>((resolve) => {
@@ -172,7 +172,7 @@ describe.concurrent('the run of a plan', () => {
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
   });
 
-  test('is evaluated with its instances and targets: what it lacks, what its runs show, and that its targets are filled', async (context) => {
+  test('is evaluated with its instances and targets: what is missing, what its runs show, and full targets', async (context) => {
     const { expect } = context;
     const { run, plan, entries, server } = await openPlanBench((options) => bench(context, options), 2);
     plan('west', `objectives: { rto: 2h }\n${RECOVER}`);
@@ -227,7 +227,7 @@ describe.concurrent('the run of a plan', () => {
     ]);
   });
 
-  test('takes a decision from another process, which says that it counts, or why it does not', async (context) => {
+  test('takes a decision from another process, which says whether it counts, and if not, why', async (context) => {
     const { expect } = context;
     const { plan, start } = await openPlanBench((options) => bench(context, options), 1);
     plan(
@@ -261,7 +261,7 @@ describe.concurrent('the run of a plan', () => {
     expect((await driver.ended).code).toBe(130);
   });
 
-  test('is shown by its record while another process drives it: what waits, and what it asks', async (context) => {
+  test('shows from its record, while another process drives it, what waits and what it asks', async (context) => {
     const { expect } = context;
     const { plan, start, run } = await openPlanBench((options) => bench(context, options), 1);
     plan(
@@ -289,7 +289,7 @@ describe.concurrent('the run of a plan', () => {
     expect((await driver.ended).code).toBe(130);
   });
 
-  test('asks a person where an instance could not be asked, and looks again at the word of a command', async (context) => {
+  test('asks a person where an instance could not be reached, and looks again when a command asks for it', async (context) => {
     const { expect } = context;
     let isCut = true;
     const { plan, run, performed } = await openPlanBench((options) => bench(context, options), 2, {
@@ -317,7 +317,7 @@ describe.concurrent('the run of a plan', () => {
     expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('the run of the plan is closed')]);
   });
 
-  test('says why a step has failed without which it continues: at once, by its record, and in its report', async (context) => {
+  test('says why a step has failed that it continues without: at once, in its record, and in its report', async (context) => {
     const { expect } = context;
     const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1);
     plan(
@@ -333,7 +333,7 @@ describe.concurrent('the run of a plan', () => {
     expect(await good('report', id)).toContain(cause);
   });
 
-  test('tries no step again that has not failed: what was sent once is not sent again', async (context) => {
+  test('does not retry a step that has not failed: what was sent once is not sent again', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
     const mark = join(folder, 'sent');
@@ -348,7 +348,7 @@ describe.concurrent('the run of a plan', () => {
     expect(readFileSync(mark, 'utf8')).toBe('x\n');
   });
 
-  test('ends when it is stopped, whatever waits for a person: a recovery that asks can be resumed by itself', async (context) => {
+  test('ends when it is stopped, whatever waits for a person: a recovery that asks can be resumed alone', async (context) => {
     const { expect } = context;
     const trouble = (call: Call): Trouble | undefined =>
       isPerform(call) ? { task: { fails: true } } : undefined;
@@ -378,7 +378,7 @@ describe.concurrent('the run of a plan', () => {
     expect([alone.code, alone.stderr]).toEqual([3, expect.stringContaining(`run ${child}`)]);
   });
 
-  test('says until when a command may go on whose process was killed', async (context) => {
+  test('says until when a command whose process was killed may still run', async (context) => {
     const { expect } = context;
     const { start, run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
     const mark = join(folder, 'begun');
@@ -402,7 +402,7 @@ describe.concurrent('the run of a plan', () => {
     expect(status.stdout).not.toContain('runOnce');
   });
 
-  test('tells people at its end also when a person has not done in time what comes before', async (context) => {
+  test('notifies people at its end even when a person was too late with an earlier step', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
     const [config, inbox] = [join(folder, 'lifeboat.yaml'), join(folder, 'inbox')];
@@ -423,7 +423,7 @@ finally:
     expect(readFileSync(inbox, 'utf8')).toContain('the plan has ended');
   });
 
-  test('does a command once: where its landed command says that it has happened, it is not run', async (context) => {
+  test('runs a command of kind once only once: it is not run if its landed command says that it has happened', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
     const mark = join(folder, 'switched');
@@ -441,7 +441,7 @@ finally:
     expect((await run('resume', (await planRun(run)) ?? '')).code).toBe(1);
   });
 
-  test('fails a check on an empty database, in every form of it', async (context) => {
+  test('fails every form of a check on an empty database', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
     const config = join(folder, 'lifeboat.yaml');
@@ -455,7 +455,7 @@ finally:
     expect([code, stderr]).toEqual([3, expect.stringContaining('there are 0, and > 0 are wanted')]);
   });
 
-  test('begins with a first plan, which never takes the place of one that is there', async (context) => {
+  test('begins with a generated first plan, which never overwrites an existing one', async (context) => {
     const { expect } = context;
     const { run, good, folder } = await openPlanBench((options) => bench(context, options), 1);
     await good('plans', 'init', 'first');
@@ -469,7 +469,7 @@ finally:
     expect(await good('plans', 'init', 'first', '--print')).toBe(text);
   });
 
-  test('changes nothing in a rehearsal that is not scratch', async (context) => {
+  test('changes nothing in a rehearsal whose target is not a scratch instance', async (context) => {
     const { expect } = context;
     const { run, plan, performed } = await openPlanBench((options) => bench(context, options), 1);
     plan('west', RECOVER);
@@ -478,7 +478,7 @@ finally:
     expect(performed()).toEqual({ 'db-1-dr': 0 });
   });
 
-  test('refuses a decision that fits nothing, and says what there is', async (context) => {
+  test('refuses a decision that does not fit, and says which ones do', async (context) => {
     const { expect } = context;
     const { run, plan } = await openPlanBench((options) => bench(context, options), 1);
     plan('west', RECOVER);

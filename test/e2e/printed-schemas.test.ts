@@ -6,7 +6,7 @@ import { runProductHere } from '../bench-kit/product-here.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../schemas');
 
-test('the built program prints each JSON Schema of the package, letter by letter', async () => {
+test('the built program prints each JSON Schema of the package, character by character', async () => {
   const product = builtProduct({ cheapVault: true });
   const print = (...args: string[]) => runProductHere(product, args, {});
   const listed = JSON.parse((await print('schema', '-o', 'json')).stdout) as { items: { name: string }[] };

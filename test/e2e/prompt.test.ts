@@ -14,7 +14,7 @@ const PASSPHRASE = 'canary-Wq8zLp3';
 const CTRL_C = '\u0003';
 const CTRL_T = '\u0014';
 
-describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for it', () => {
+describe.skipIf(!hasTerminal())('a secret that is pasted before the prompt appears', () => {
   const product = builtProduct({ cheapVault: true });
 
   test('is not shown, and is there for the prompt', async ({ expect, onTestFinished }) => {
@@ -42,7 +42,7 @@ describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for
   });
 });
 
-describe.skipIf(!hasTerminal())('a secret that is asked for', () => {
+describe.skipIf(!hasTerminal())('a prompt for a secret', () => {
   const product = builtProduct({ cheapVault: true });
 
   test.for([
@@ -50,7 +50,7 @@ describe.skipIf(!hasTerminal())('a secret that is asked for', () => {
     ['Escape', KEYS.escape],
     ['Escape and Ctrl-C in one piece', `${KEYS.escape}${CTRL_C}`],
     ['Escape and Enter in one piece', `canary-typed${KEYS.escape}${KEYS.enter}`],
-  ] as const)('is left by %s, and nothing is stored', async ([, keys], context) => {
+  ] as const)('can be left with %s, and nothing is stored', async ([, keys], context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const before = (await bench.run('keys', 'list', 'orders')).stdout;
@@ -63,7 +63,7 @@ describe.skipIf(!hasTerminal())('a secret that is asked for', () => {
   });
 });
 
-describe.skipIf(!hasTerminal())('a passphrase that is pasted before anybody asks for it', () => {
+describe.skipIf(!hasTerminal())('a passphrase that is pasted before the prompt appears', () => {
   const product = builtProduct({ cheapVault: true });
 
   /** A command that stands still before it opens the vault, until `goOn`. */
@@ -107,7 +107,7 @@ describe.skipIf(!hasTerminal())('a passphrase that is pasted before anybody asks
   });
 
   test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
-    'leaves a terminal that shows what is typed when %s ends the command',
+    'leaves a terminal that echoes input when %s ends the command',
     async (signal, context) => {
       const screen = await waiting(context, 'keys', 'list');
       screen.kill(signal);
@@ -115,7 +115,7 @@ describe.skipIf(!hasTerminal())('a passphrase that is pasted before anybody asks
     },
   );
 
-  test('leaves such a terminal also when the command fails before it asks', async (context) => {
+  test('leaves a terminal that echoes input also when the command fails before it asks', async (context) => {
     const screen = await waiting(context, 'keys', 'list', 'nobody');
     await screen.goOn();
     await screen.isGivenBack(2);

@@ -10,7 +10,7 @@ const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'];
 describe.concurrent('lifeboat prune', () => {
   const bench = useQuickBenches();
 
-  test('shows what may go and removes nothing until that is confirmed; the journal stays whole', async (context) => {
+  test('shows what may be removed and removes nothing until that is confirmed; the journal stays whole', async (context) => {
     const { expect } = context;
     const { here, run, rotate, home } = await bench(context);
     expect((await rotate()).code).toBe(0);
@@ -38,7 +38,7 @@ describe.concurrent('lifeboat prune', () => {
     expect((await run('prune', '--older-than', '30d')).stderr).toContain('nothing that may be removed');
   });
 
-  test('what an earlier removal has left is shown, and goes only when that is confirmed', async (context) => {
+  test('the remains of an earlier removal are shown, and are removed only when that is confirmed', async (context) => {
     const { expect } = context;
     const { run, home } = await bench(context);
     const folder = join(home, 'drills');
@@ -54,7 +54,7 @@ describe.concurrent('lifeboat prune', () => {
     expect(readdirSync(folder)).toEqual([foreign]);
   });
 
-  test('a drill with a foreign file beside it stays, with the reason', async (context) => {
+  test('a drill with a foreign file beside it is kept, with the reason', async (context) => {
     const { expect } = context;
     const { run, home } = await bench(context);
     const folder = join(home, 'drills');
@@ -72,7 +72,7 @@ describe.concurrent('lifeboat prune', () => {
     expect(readdirSync(join(folder, '20260301-000000'))).toContain('signed.pdf');
   });
 
-  test('a download of a closed run goes, the one that proves the key does not', async (context) => {
+  test('a download of a closed run is removed, the one that proves the key is kept', async (context) => {
     const { expect } = context;
     const { here, run, rotate, home } = await bench(context);
     expect((await rotate()).code).toBe(0);

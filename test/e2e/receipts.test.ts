@@ -65,7 +65,7 @@ describe.concurrent('the receipt of a run', () => {
     expect(again.stderr).toContain('already exists');
   });
 
-  test('says what holds by the evaluations on record, of one or of all, and nothing without one', async (context) => {
+  test('states what the recorded evaluations prove, of one instance or all, and is refused without an evaluation', async (context) => {
     const { expect } = context;
     const { folder, good, run } = await bench(context);
     const [{ verdict }] = JSON.parse((await run('plans', 'evaluate', '--json')).stdout).items;

@@ -49,7 +49,7 @@ describe.concurrent("a team's own commands for an application, without a platfor
     expect(report.stdout).toContain('proven by');
   });
 
-  test('are looked for by doctor, and not run', async (context) => {
+  test('are checked by doctor, and not run', async (context) => {
     const { expect } = context;
     const opened = await withCommands(context);
     expect((await opened.run('doctor')).stdout).toMatch(
@@ -62,7 +62,7 @@ describe.concurrent("a team's own commands for an application, without a platfor
     expect(opened.ran()).toEqual([]);
   });
 
-  test('leave a follow-up whose end lets the run continue, which is said before and after', async (context) => {
+  test('leave a follow-up whose end lets the run continue, which is announced before and reported after', async (context) => {
     const { expect } = context;
     const opened = await withCommands(context);
     expect((await opened.run(...opened.restore)).code).toBe(3);

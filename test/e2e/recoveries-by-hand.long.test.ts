@@ -22,7 +22,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     return { ...bench, open };
   }
 
-  test('back to a moment: chosen with arrows and words, confirmed by name, rebound and closed', async (context) => {
+  test('back to a point in time: chosen with arrows and words, confirmed by name, rebound and closed', async (context) => {
     const { expect } = context;
     const bench = await sitDown(context);
     await hasPast(bench, expect);

@@ -10,7 +10,7 @@ describe.concurrent('a recovery with a lost answer, against a foreign service', 
   const bench = useQuickBenches();
 
   test.for([...CASES, ...V0_CASES])(
-    '$name in revision $revision: a lost answer to any of its changes is asked about, and none is made twice',
+    '$name in revision $revision: after a lost answer to any change the service is asked, and none is made twice',
     { timeout: 2_400_000 },
     async (flow, context) => {
       const { expect } = context;

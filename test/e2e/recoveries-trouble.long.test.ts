@@ -18,7 +18,7 @@ const PERFORMED = 'orders-dr POST /disaster-recovery/perform';
 describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
   const bench = useLabs();
 
-  test('with a backup in its target is not let through by --confirm, now or when it is resumed', async (context) => {
+  test('with a backup in its target is not allowed by --confirm, neither now nor when it is resumed', async (context) => {
     const { expect } = context;
     const opened = await bench(context);
     const { good, run, did } = opened;
@@ -49,7 +49,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
       says: /it holds 1 backup of its own/,
     },
   ])(
-    'whose target is $change after it was looked at stops and shows the difference',
+    'whose target is $change after the first look stops and shows the difference',
     async ({ path, method, state, says }, context) => {
       const { expect } = context;
       const opened = await bench(context);
@@ -66,7 +66,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
     },
   );
 
-  test('that is killed while the service restores has follow-ups from then on, and they stay open when it is abandoned', async (context) => {
+  test('that is killed while the service restores already has follow-ups, which stay open when it is abandoned', async (context) => {
     const { expect } = context;
     const { lab, start, run, did, good } = await bench(context);
     lab.fault({ path: '/backups/:id/restore', effect: { kind: 'task', outcome: 'queued' } });
@@ -90,7 +90,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
   });
 
   test.runIf(hasTerminal())(
-    'with maintenance updates forbidden leaves a follow-up to allow them again when it is given up',
+    'that forbids maintenance updates leaves a follow-up to allow them again when it is abandoned',
     async (context) => {
       const { expect } = context;
       const opened = await bench(context, { revision: 61 });
@@ -129,7 +129,7 @@ describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
     },
   );
 
-  test('of an instance that is lost asks nothing of it, and its data is in the target', async (context) => {
+  test('of a lost instance sends it no request, and its data is in the target', async (context) => {
     const { expect } = context;
     const opened = await bench(context, { platform: false });
     const { lab, run, did, query } = opened;

@@ -67,7 +67,7 @@ describe.concurrent('a service that refuses', () => {
     expect(changes(server)).toMatchObject({ patches: 1, posts: 0 });
   });
 
-  test('a web page in place of JSON is named as one, before anything is changed', async (context) => {
+  test('a web page in place of JSON is reported as a web page, before anything is changed', async (context) => {
     const { expect } = context;
     const page: Trouble = {
       answer: { status: 200, body: '<!doctype html><title>Log in</title>', html: true },
@@ -80,7 +80,7 @@ describe.concurrent('a service that refuses', () => {
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
-  test('questions that fail with a 500 or break off are asked again', async (context) => {
+  test('reads that fail with a 500 or break off are repeated', async (context) => {
     const { expect } = context;
     const seen = new Set<string>();
     const failures: Trouble[] = [
@@ -100,7 +100,7 @@ describe.concurrent('a service that refuses', () => {
     expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
   });
 
-  test('a backup that no key of ours opens proves nothing', async (context) => {
+  test('a backup that none of our keys opens proves nothing', async (context) => {
     const { expect } = context;
     let writeWith: string | undefined;
     const { server, run, rotate, entries } = await bench(context, {
@@ -122,7 +122,7 @@ describe.concurrent('a service that refuses', () => {
     expect(doctor.code).toBe(1);
   });
 
-  test('a backup that is cut short is not taken for one', async (context) => {
+  test('a truncated backup is not accepted as a backup', async (context) => {
     const { expect } = context;
     const { server, rotate, entries } = await bench(context, {
       trouble: ({ path, number }) =>
@@ -154,7 +154,7 @@ describe.concurrent('a service that refuses', () => {
     expect(files.filter((name) => name.includes('.tgz'))).toEqual([]);
   });
 
-  test('a backup that is not encrypted is named as that, and proves nothing', async (context) => {
+  test('an unencrypted backup is reported as unencrypted, and proves nothing', async (context) => {
     const { expect } = context;
     const { run, entries } = await bench(context, {
       twist: ({ path }, answer) =>
@@ -170,7 +170,7 @@ describe.concurrent('a service that refuses', () => {
     expect(typesOf(await entries(), 'instance')).not.toContain('key.proven');
   });
 
-  test('a backup of another size than listed is said to be one, although it is read to its end', async (context) => {
+  test('a backup of another size than listed is reported, although it is read to its end', async (context) => {
     const { expect } = context;
     const { run, entries } = await bench(context, {
       twist: ({ path }, answer) => {

@@ -7,7 +7,7 @@ import { useQuickBenches } from '../bench-kit/test-bench.ts';
 describe.concurrent('a report on all instances', () => {
   const bench = useQuickBenches();
 
-  test('has every instance of the config, those without a run too, in every form', async (context) => {
+  test('covers every instance of the config, also those without a run, in every form', async (context) => {
     const { expect } = context;
     const { run, rotate, folder } = await bench(context);
     expect((await rotate()).code).toBe(0);

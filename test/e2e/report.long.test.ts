@@ -44,7 +44,7 @@ describe('reports of real runs', () => {
     return runProductHere(product, args, { HOME: folder, LIFEBOAT_HOME: home });
   }
 
-  test('a drill leaves each run as JSON that the schema reads and as HTML that needs nothing else', async () => {
+  test('a drill leaves each run as JSON that fits the schema and as HTML that needs no other file', async () => {
     expect(ids.length).toBeGreaterThan(3);
     for (const id of ids) {
       const own = join(home, 'reports', id);
@@ -78,7 +78,7 @@ describe('reports of real runs', () => {
     expect(pages).toContain('Every row of the restored database');
   });
 
-  test('the report of a real rotation has the record of its keys, and that of a real recovery its slices', async () => {
+  test('the report of a real rotation records its keys, and that of a real recovery its time slices', async () => {
     const all = await Promise.all(
       ids.map(async (id) => {
         const { stdout } = await lifeboat('report', id, '--format', 'json');
@@ -97,7 +97,7 @@ describe('reports of real runs', () => {
     expect(recovery?.followUps.every(({ closed }) => closed !== undefined)).toBe(true);
   });
 
-  test('two runs are compared in every form; one, or three, are not', async () => {
+  test('two runs can be compared in every form; one or three cannot', async () => {
     const [first = '', second = '', third = ''] = ids;
     const { stdout } = await lifeboat('report', '--compare', second, first, '--format', 'json');
     expect(Comparison.parse(JSON.parse(stdout)).runs.map(({ id }) => id)).toEqual([first, second]);
@@ -112,7 +112,7 @@ describe('reports of real runs', () => {
     }
   });
 
-  test('a report goes into a file of its own and never over another', async () => {
+  test('a report goes into a file of its own and never overwrites another', async () => {
     const [first = ''] = ids;
     const path = join(folder, 'run.html');
     expect((await lifeboat('report', first, '--format', 'html', '--out', path)).stdout).toBe('');

@@ -47,7 +47,7 @@ function askHint(stderr: string): readonly string[] {
 describe.concurrent('a call in doubt', () => {
   const bench = useQuickBenches();
 
-  test('is asked about by the command that the refusal names, which sends nothing, however often it is given', async (context) => {
+  test('is looked up by the command that the refusal names, which sends nothing, however often it is run', async (context) => {
     const { expect } = context;
     const killed = killing();
     const home = await bench(context, { trouble: killed.trouble });
@@ -71,7 +71,7 @@ describe.concurrent('a call in doubt', () => {
     expect(changes(home.server)).toMatchObject({ posts: 1, postsDone: 1 });
   });
 
-  test('that the service shows not to have happened is over, and nothing is sent in its place', async (context) => {
+  test('is over when the service shows that it did not happen, and nothing is sent in its place', async (context) => {
     const { expect } = context;
     const killed = killing();
     const home = await bench(context, {
@@ -86,7 +86,7 @@ describe.concurrent('a call in doubt', () => {
     expect((await home.run('audit', 'verify')).code).toBe(0);
   });
 
-  test('of which nothing shows what became stays in doubt, exits with 5, and names both ways on', async (context) => {
+  test('stays in doubt when nothing shows its outcome; the command exits with 5 and names both ways to go on', async (context) => {
     const { expect } = context;
     const home = await bench(context, { trouble: once({ work: false, answer: 'lost' }) });
     const doubtful = await home.run('instance', 'restart', ...ORDERS, '--yes');
@@ -98,7 +98,7 @@ describe.concurrent('a call in doubt', () => {
     expect(changes(home.server)).toMatchObject({ patches: 1 });
   });
 
-  test('is listed with the run that sent it, which asks about it and goes no further', async (context) => {
+  test('is listed with the run that sent it; that run looks it up and goes no further', async (context) => {
     const { expect } = context;
     const killed = killing();
     const home = await bench(context, { trouble: killed.trouble });
@@ -126,7 +126,7 @@ describe.concurrent('a call in doubt', () => {
     ]);
   });
 
-  test('is not asked of another instance that has its name now, nor sent again under another name of its own', async (context) => {
+  test('is not looked up at another instance that now has the name, nor sent again under a new name of its own', async (context) => {
     const { expect } = context;
     const home = await bench(context, { trouble: once({ work: false, answer: 'lost' }) });
     const killed = await home.run('instance', 'restart', ...ORDERS, '--yes');
@@ -161,7 +161,7 @@ describe.concurrent('a call in doubt', () => {
     expect([0, 5], asked.stderr).toContain(asked.code);
   });
 
-  test('that a person decides has to be there: else the run is refused, not driven on', async (context) => {
+  test('must exist for a person to decide it: otherwise the decision is refused and the run is not driven on', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const restored = await home.run('backups', 'restore', '900041', ...SURE);
@@ -177,7 +177,7 @@ describe.concurrent('a call in doubt', () => {
     expect(itemsIn((await home.run('runs', '--open', '--json')).stdout)).toHaveLength(1);
   });
 
-  test('is none where none is: the command says so and sends nothing', async (context) => {
+  test('does not exist: the command says so and sends nothing', async (context) => {
     const { expect } = context;
     const home = await bench(context, {});
     const listed = await home.run('runs', '--in-doubt');
@@ -187,7 +187,7 @@ describe.concurrent('a call in doubt', () => {
     expect(changes(home.server)).toMatchObject({ posts: 0, patches: 0 });
   });
 
-  test('is no doubt where only the wait lacks a token: exit 4 names the run, which goes on with another one', async (context) => {
+  test('is not in doubt where only the wait lacks a token: exit 4 names the run, which goes on with another token', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       trouble: ({ method, path }) => {

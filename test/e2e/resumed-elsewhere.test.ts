@@ -28,7 +28,7 @@ describe.concurrent('a run that is resumed after the config has changed', { time
   }
   const resumed = ['resume', '--yes', '--confirm', 'orders'] as const;
 
-  test('is refused where its instance is another one now: nothing is asked or sent there', async (context) => {
+  test('is refused where its instance is now another one: that one gets no request', async (context) => {
     const { expect } = context;
     const opened = await begun(context);
     const { guid } = opened.server.instance('orders');
@@ -48,7 +48,7 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     expect(changes(opened.server)).toMatchObject({ patches: 1 });
   });
 
-  test('keeps others away from its instance also under a new name', async (context) => {
+  test('still keeps others away from its instance under a new name', async (context) => {
     const { expect } = context;
     const opened = await begun(context);
     edit(opened, (yaml) => yaml.replace('  orders:', '  shop:'));
@@ -63,14 +63,14 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     expect(end.code, end.stderr).toBe(0);
   });
 
-  test('continues where the address of the service has another spelling', async (context) => {
+  test('continues where the address of the service is spelled differently', async (context) => {
     const opened = await begun(context);
     edit(opened, (yaml) => yaml.replaceAll('/service-instances/', '/v1/instances/'));
     const end = await opened.run(...resumed);
     context.expect(end.code, end.stderr).toBe(0);
   });
 
-  test('is refused where it began as a rehearsal of what is none any more', async (context) => {
+  test('is refused if it began as a rehearsal and the config no longer says rehearsal', async (context) => {
     const { expect } = context;
     const rehearsal = '    rehearsal: true\n';
     const opened = await begun(context, (yaml) =>

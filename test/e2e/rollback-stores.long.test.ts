@@ -68,7 +68,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(sent(bench)).toBe(1);
   }
 
-  test('is refused when yesterday’s is put back, and continues once that is accepted', async (context) => {
+  test('is refused when the copy of yesterday is put back, and continues once that is accepted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;
@@ -81,7 +81,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     await acceptedOnce(context, scene);
   });
 
-  test('whose last rows are deleted continues behind what is left, by the way that is printed', async (context) => {
+  test('whose last rows are deleted continues after the remaining ones, by the command that is printed', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore, origin } = scene;
@@ -100,7 +100,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(verified.code, verified.stdout).toBe(3);
   });
 
-  test('whose last rows and heads are deleted continues behind what is left', async (context) => {
+  test('whose last rows and heads are deleted continues after the remaining ones', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;
@@ -112,7 +112,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     expect(stdout).toContain('they match the entries of the journal');
   });
 
-  test('of which only the arming is deleted still names the call', async (context) => {
+  test('names the call even if only its arming is deleted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, hurt, restore } = scene;
@@ -155,7 +155,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     ]);
   });
 
-  test('whose checkpoints are deleted sends nothing before that is accepted', async (context) => {
+  test('whose checkpoints are deleted sends nothing until that is accepted', async (context) => {
     const { expect } = context;
     const scene = await killed(context);
     const { bench, restore, origin } = scene;
@@ -193,7 +193,7 @@ describe('a team’s store', () => {
       'the row before its last with its leaf',
       `delete from lifeboat.entries where id = ${last(1)}; delete from lifeboat.leaves where id = ${last(1)}`,
     ],
-  ])('whose last append lost %s goes on by the way that is printed', async ([, sql = ''], context) => {
+  ])('whose last append lost %s continues by the command that is printed', async ([, sql = ''], context) => {
     const { expect } = context;
     parts += 1;
     const { address: store, hurt } = await databaseOn(cluster, `in_part_${parts}`);

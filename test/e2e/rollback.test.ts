@@ -98,7 +98,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
 
   test.for([
     ['ends in its middle', 0.5],
-    ['ends behind its first page', 0],
+    ['ends after its first page', 0],
   ] as const)(
     'when the log is lost and the database %s: it is set aside, and the call is in doubt',
     async ([, part], context) => {
@@ -146,7 +146,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect(sent(bench)).toBe(0);
   });
 
-  test('an entry that was rewritten in its place is named by doctor, and is no loss to accept', async (context) => {
+  test('an entry that was rewritten in place is named by doctor, and is not a loss that can be accepted', async (context) => {
     const { expect } = context;
     const bench = await benches(context);
     await lived(bench);

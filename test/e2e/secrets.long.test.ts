@@ -15,7 +15,7 @@ describe('token, keys and passphrase', () => {
   const bench = useBenches();
 
   test.skipIf(!hasProc)(
-    'are nowhere but where they belong: no file, no output, no argv, no environment',
+    'are only where they belong: in no other file, no output, no argument and no environment',
     async (context) => {
       // The sleep gives the sampling below time to meet the command.
       const tokenSource = `{ command: 'sleep 0.05; cat "$HOME/token"' }`;
@@ -71,7 +71,7 @@ describe('token, keys and passphrase', () => {
     expect(leaksInFolder(home, secrets)).toEqual([]);
   });
 
-  test('would be found in each of the forms that are looked for', () => {
+  test('would be found in each of the forms that the search covers', () => {
     const secret = CANARIES.oldKey;
     const bytes = Buffer.from(`xy${secret}z`);
     const hidden = [

@@ -7,7 +7,7 @@ const SURE = ['--instance', 'orders', '--yes', '--confirm', 'orders'] as const;
 describe.concurrent('a proxy that sends each restore twice', () => {
   const bench = useQuickBenches();
 
-  test('is told on screen and in the report, and nothing rests on the first while the second is in progress', async (context) => {
+  test('is reported on screen and in the report, and nothing relies on the first restore while the second is in progress', async (context) => {
     const { expect } = context;
     const home = await bench(context, {
       trouble: async ({ method, path }) => {

@@ -21,7 +21,7 @@ groups:
 describe.concurrent('lifeboat serve', () => {
   const bench = useQuickBenches();
 
-  test('shows the run of a plan, its children, their reports and the board, also to a reader of JSON', async (context) => {
+  test('shows the run of a plan, its children, their reports and the board, and all of it as JSON too', async (context) => {
     const { expect } = context;
     const made = await openPlanBench((options) => bench(context, options), 2);
     made.plan('west', PLAN);
@@ -75,7 +75,7 @@ describe.concurrent('lifeboat serve', () => {
     await page.stop();
   });
 
-  test('tells each listener of every entry, by the size of the log, and ends with exit code 0', async (context) => {
+  test('tells each listener about new entries by the size of the log, and ends with exit code 0', async (context) => {
     const { expect } = context;
     const made = await bench(context);
     await made.rotate('--yes', '--confirm', 'orders');
@@ -94,7 +94,7 @@ describe.concurrent('lifeboat serve', () => {
     expect(page.log()).toContain('the page is at http://127.0.0.1:');
   });
 
-  test('writes a page as one file without a script, with numbers in place of names where asked', async (context) => {
+  test('writes a page as one file without a script, and replaces names by numbers when asked', async (context) => {
     const { expect } = context;
     const made = await bench(context);
     await made.rotate('--yes', '--confirm', 'orders');
@@ -123,7 +123,7 @@ describe.concurrent('lifeboat serve', () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('there is no page /nobody')]);
   });
 
-  test('does not start where others than this machine could ask and nobody says who they are', async (context) => {
+  test('does not start on an address that other machines can reach without a proxy that identifies people', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);
     for (const where of ['0.0.0.0:0', '[::]:0', '10.0.0.7:8437']) {

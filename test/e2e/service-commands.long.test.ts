@@ -20,7 +20,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 1_200_000
   // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of
   // this.
   test.for([{ revision: 62 }, { revision: 61 }] as const)(
-    'is taken by an odd service of revision $revision, none refused for our fault',
+    'works with an unusual service of revision $revision, and no request is refused for a fault of ours',
     async ({ revision }, context) => {
       const { expect } = context;
       const home = await bench(context, { revision, taste: 'odd', taskMs: 50, configRevision: 'auto' });
@@ -114,7 +114,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 1_200_000
   );
 
   test.for(['odd', 'plain'] as const)(
-    'of V0 is taken by a service that has nothing else (%s)',
+    'of V0 works with a service that has nothing else (%s)',
     async (taste, context) => {
       const { expect } = context;
       const home = await bench(context, { revision: 'v0', taste, taskMs: 50, configRevision: 'auto' });
@@ -178,7 +178,7 @@ describe.concurrent('values', () => {
     },
   );
 
-  test('of a time out of range are refused, and one close to an edge takes a reason', async (context) => {
+  test('for a time out of range are refused, and one close to an edge needs a reason', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     await hasPast(home);
@@ -207,7 +207,7 @@ describe.concurrent('values', () => {
     expect(home.server.calls.filter(({ path }) => path.endsWith('/pitr/restore'))).toHaveLength(1);
   });
 
-  test('of a key that is too short are refused before anything is stored or sent', async (context) => {
+  test('for a key that is too short are refused before anything is stored or sent', async (context) => {
     const { expect } = context;
     const { run, server, folder, vault } = await bench(context);
     writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
@@ -228,7 +228,7 @@ describe.concurrent('a change', () => {
     [['backups', 'restore', '900041'], '--confirm orders'],
     [['instance', 'recreate', '--yes'], '--confirm orders'],
     [['backup-config', 'set', '--new-key', '--yes'], '--confirm orders'],
-  ] as const)('that nobody has agreed to is not made: %s', async ([args, hint], context) => {
+  ] as const)('is not made without agreement: %s', async ([args, hint], context) => {
     const { expect } = context;
     const { run, server } = await bench(context);
     const { code, stderr } = await run(...args, ...ORDERS);
@@ -237,7 +237,7 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('is a run on record, with who made it and why', async (context) => {
+  test('is a recorded run with its author and its reason', async (context) => {
     const { expect } = context;
     const { run, entries } = await bench(context, { taskMs: 20 });
     await run('backups', 'create', ...ORDERS, '--yes', '--reason', 'before the move');
@@ -278,7 +278,7 @@ describe.concurrent('a change', () => {
     expect(code).toBe(1);
   });
 
-  test('that was killed while it was sent is looked into by the next one, which sends nothing', async (context) => {
+  test('whose process was killed while sending it is looked up by the next command, which sends nothing', async (context) => {
     const { expect } = context;
     let killed: (() => void) | undefined;
     const { run, start, server } = await bench(context, {
@@ -299,7 +299,7 @@ describe.concurrent('a change', () => {
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
-  test('whose outcome nothing shows asks for a person, exits with 5, and waits for a decision', async (context) => {
+  test('whose outcome is not visible asks for a person, exits with 5, and waits for a decision', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context, {
       taskMs: 20,
@@ -325,7 +325,7 @@ describe.concurrent('a change', () => {
     );
   });
 
-  test('that the service answers with an error is reported in its words, also when it has done nothing', async (context) => {
+  test('that the service answers with an error is reported in the words of the service, even if it did nothing', async (context) => {
     const { expect } = context;
     const body = { error: 'busyNow', description: 'somebody else is at it' };
     const { run } = await bench(context, {
@@ -339,7 +339,7 @@ describe.concurrent('a change', () => {
   });
 
   test.for(['restart', 'recreate', 'update'])(
-    'of the instance that is refused because the same is in progress was not done, and is no doubt: %s',
+    'of the instance that is refused because the same is in progress was not done, and is not in doubt: %s',
     async (action, context) => {
       const { expect } = context;
       const body = { error: 'Conflict', description: 'the same action is already in progress' };
@@ -357,7 +357,7 @@ describe.concurrent('a change', () => {
     },
   );
 
-  test('is not made a second time while the first is under way, unless that is wanted', async (context) => {
+  test('is not made a second time while the first is under way, unless explicitly requested', async (context) => {
     const { expect } = context;
     const free = Promise.withResolvers<void>();
     const { run, start, server } = await bench(context, {
@@ -381,7 +381,7 @@ describe.concurrent('a change', () => {
     expect(answerIn(waited.stdout)).toMatchObject({ id, status: 'done' });
   });
 
-  test('with --json gives every field that the service said', async (context) => {
+  test('with --json gives every field of the answer', async (context) => {
     const { expect } = context;
     const home = await bench(context, { taskMs: 20 });
     const { run, server } = home;
@@ -404,7 +404,7 @@ describe.concurrent('a change', () => {
     });
   });
 
-  test('that recovers with a key from a file keeps that key, by its fingerprint, under the name of the source', async (context) => {
+  test('that recovers with a key from a file stores that key, by its fingerprint, under the name of the source', async (context) => {
     const { expect } = context;
     const { run, server, folder } = await bench(context, { taskMs: 20 });
     const file = join(folder, 'key');
@@ -437,7 +437,7 @@ describe.concurrent('a change', () => {
     expect((await vault()).size).toBe(2);
   });
 
-  test('that the token may not make says so, and one that it may no longer make exits with 4', async (context) => {
+  test('that the token never allowed says so, and one with an invalid token exits with 4', async (context) => {
     const { expect } = context;
     const { run, server, tokenFile } = await bench(context, { readOnlyToken: CANARIES.otherToken });
     writeFileSync(tokenFile, CANARIES.otherToken);
@@ -452,7 +452,7 @@ describe.concurrent('a change', () => {
 describe.concurrent('a download', () => {
   const bench = useQuickBenches();
 
-  test('that breaks off goes on by itself where the service offers ranges, and is whole', async (context) => {
+  test('that breaks off is continued by itself where the service offers ranges, and is complete', async (context) => {
     const { expect } = context;
     // The first is of the redirect that begins a session: it has no body to break.
     const breaks = [0, 30_000, 20_000, 0];
@@ -483,7 +483,7 @@ describe.concurrent('a download', () => {
     expect(() => statSync(file)).toThrow();
   });
 
-  test('never replaces a file that is there, unless --force is given', async (context) => {
+  test('never replaces an existing file unless --force is given', async (context) => {
     const { expect } = context;
     const { run, folder } = await bench(context);
     const file = join(folder, 'mine');
@@ -499,7 +499,7 @@ describe.concurrent('`revision: auto`', () => {
   const bench = useQuickBenches();
 
   test.for([61, 62, 'v0'] as const satisfies readonly Revision[])(
-    'finds %s out by itself and says why',
+    'detects %s by itself and says why',
     async (revision, context) => {
       const { expect } = context;
       const { run, server } = await bench(context, { revision, configRevision: 'auto' });

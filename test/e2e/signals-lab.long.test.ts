@@ -50,7 +50,7 @@ describe('a lab that is ended from outside', { timeout: 1_200_000 }, () => {
   });
 
   test.for(SIGNALS)(
-    'by %s under a drill that is about to begin its run ends both, at once',
+    'by %s under a drill that is about to begin its run ends both at once',
     async (signal, context) => {
       const { expect } = context;
       const { folder, start } = machine(context);
@@ -68,7 +68,7 @@ describe('a lab that is ended from outside', { timeout: 1_200_000 }, () => {
   );
 
   test.for(SIGNALS)(
-    'by %s in the middle of the run of a drill ends both, says what became of it, and is on record as a failure',
+    'by %s in the middle of the run of a drill ends both, says what became of the run, and is recorded as a failure',
     async (signal, context) => {
       const { expect } = context;
       const { start, home } = machine(context);
@@ -88,7 +88,7 @@ describe('a lab that is ended from outside', { timeout: 1_200_000 }, () => {
   );
 
   test.runIf(hasTerminal())(
-    'by Ctrl-C under a drill with people gives the terminal back, and is on record as no failure',
+    'by Ctrl-C in a drill with people gives the terminal back, and is not recorded as a failure',
     async (context) => {
       const { expect } = context;
       const { env, home } = machine(context);

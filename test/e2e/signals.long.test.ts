@@ -57,7 +57,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
 
   // The tracer sends the signal in the middle of each of the first writes, one of which begins the run.
   test.skipIf(!canTrace())(
-    'as soon as it is on record: leaves it resumable with 130, and before that just dies',
+    'once its first entry is written leaves it resumable with 130, and before that just ends it',
     async (context) => {
       const { expect } = context;
       const met = new Set<string>();
@@ -77,7 +77,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
     },
   );
 
-  test('by a second Ctrl-C quits at once, says what is in doubt, and the resume asks the service', async (context) => {
+  test('by a second Ctrl-C ends at once and says what is in doubt, and the resume asks the service', async (context) => {
     const { expect } = context;
     const hold = held('POST');
     const opened = await bench(context, { trouble: hold.trouble });
@@ -107,7 +107,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
   });
 
   describe.skipIf(!hasTerminal())('in a terminal', () => {
-    test('Ctrl-C at a question in lines leaves it resumable, the terminal as it was', async (context) => {
+    test('Ctrl-C at a question in lines leaves it resumable, and the terminal as it was', async (context) => {
       const { expect } = context;
       const opened = await bench(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');
@@ -119,7 +119,7 @@ describe('a run that is ended from outside', { timeout: 600_000 }, () => {
       expect(changes(opened.server)).toMatchObject({ patches: 0, posts: 0 });
     });
 
-    test('the end of the input at a question in lines leaves it too, instead of waiting for ever', async (context) => {
+    test('the end of input at a question in lines leaves it too, instead of waiting for ever', async (context) => {
       const { expect } = context;
       const opened = await bench(context);
       const screen = sit(opened, context, ...ROTATE, '--plain');

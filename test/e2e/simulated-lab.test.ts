@@ -24,7 +24,7 @@ interface Evaluated {
 describe.concurrent('on a simulated lab', () => {
   const labs = useLabs();
 
-  test('a rotation and a recovery reach their end, and neither is proven', async (context) => {
+  test('a rotation and a recovery finish, and neither is proven', async (context) => {
     const { expect } = context;
     const { run, good, did, entries, lab } = await labs(context, {
       simulated: { sources: 1 },
@@ -87,7 +87,7 @@ describe.concurrent('on a simulated lab', () => {
     for (const { body } of closed) expect(body).toMatchObject({ proven: false, simulated: true });
   });
 
-  test('a drill beside it is refused, and begins nothing', async (context) => {
+  test('a drill beside it is refused, and starts nothing', async (context) => {
     const { expect } = context;
     const { run, home } = await labs(context, { simulated: { sources: 1 }, commandsHere: true });
     const { code, stderr } = await run('drill', '--auto');

@@ -142,11 +142,11 @@ const REFUSALS: readonly Refusal[] = [
   ),
 ];
 
-describe.concurrent('what a runbook stops at before it changes something', () => {
+describe.concurrent('a check that stops a runbook before it changes anything', () => {
   const bench = useQuickBenches();
 
   test.for(REFUSALS)(
-    'stops the single command: $at',
+    'also stops the single command: $at',
     async ({ options, given, args, says, code }, context) => {
       const { expect } = context;
       const free = Promise.withResolvers<void>();
@@ -174,7 +174,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
     },
   );
 
-  test('is not reached with a config that has the instance under two names: nothing begins', async (context) => {
+  test('does not run with a config that lists the instance under two names: nothing begins', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     addAlias(home);
@@ -189,7 +189,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
     expect(changes(home.server)).toMatchObject({ posts: 0 });
   });
 
-  test('stops the single command when it comes to be between the first look and the last', async (context) => {
+  test('stops the single command when the cause arises between the first look and the last', async (context) => {
     const { expect } = context;
     let looks = 0;
     const { run, server } = await bench(context, {

@@ -7,10 +7,10 @@ import { openTerminal } from '../bench-kit/terminal.ts';
 /** What would change the data of the instance. */
 const RESTORES = ['orders POST /backups/:id/restore', 'orders POST /pitr/restore'];
 
-describe.runIf(hasTerminal())('a run that is begun from the screen', { timeout: 2_400_000 }, () => {
+describe.runIf(hasTerminal())('a run that is started from the screen', { timeout: 2_400_000 }, () => {
   const open = useLabs();
 
-  test('rows were deleted: asks when, stands before that, and begins the run with both times', async (context) => {
+  test('rows were deleted: the screen asks when, suggests a moment before that, and starts the run with both times', async (context) => {
     const { expect } = context;
     const bench = await open(context);
     await expect.poll(() => reachedSeconds(bench), { timeout: 600_000 }).toBeGreaterThan(12);
@@ -36,7 +36,7 @@ describe.runIf(hasTerminal())('a run that is begun from the screen', { timeout: 
     for (const call of RESTORES) expect(bench.did()).not.toContain(call);
   });
 
-  test('the region is gone: the target is offered, and the run asks what is recovered', async (context) => {
+  test('the region is gone: the target is offered, and the run asks what to recover', async (context) => {
     const { expect } = context;
     const bench = await open(context);
     await bench.lab.disaster('orders', true);

@@ -46,7 +46,7 @@ describe.concurrent('lifeboat status', () => {
     });
   });
 
-  test('what it saw of an instance is offered once the instance is lost, without a recovery card', async (context) => {
+  test('what it last saw of an instance is offered once the instance is lost, even without a recovery card', async (context) => {
     const { expect } = context;
     let isLost = false;
     const orders = { name: 'orders', archiving: true, backups: 2, key: CANARIES.oldKey };
@@ -85,7 +85,7 @@ describe.concurrent('lifeboat status', () => {
     });
   });
 
-  test('an instance that never answers is unknown when its time is over, and holds up no other', async (context) => {
+  test('an instance that never answers is unknown when its time is over, and delays no other', async (context) => {
     const { expect } = context;
     const never = new Promise<undefined>(() => undefined);
     const { run } = await bench(context, {
@@ -101,7 +101,7 @@ describe.concurrent('lifeboat status', () => {
     expect(statusIn(ended, 'orders').newestBackup).toBeDefined();
   });
 
-  test('an impossible limit is a usage error, and nothing is asked', async (context) => {
+  test('an impossible time limit is a usage error, and nothing is requested', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context);
     for (const limit of ['0s', '30d']) {
@@ -112,7 +112,7 @@ describe.concurrent('lifeboat status', () => {
     expect(server.calls).toEqual([]);
   });
 
-  test('a token that is refused makes every part of the service unknown, and is in no output', async (context) => {
+  test('a token that is refused makes every part of the service unknown, and appears in no output', async (context) => {
     const { expect } = context;
     const { here, tokenFile } = await bench(context);
     writeFileSync(tokenFile, `${CANARIES.otherToken}\n`);
@@ -122,7 +122,7 @@ describe.concurrent('lifeboat status', () => {
     expect(`${ended.stdout}${ended.stderr}`).not.toContain(CANARIES.otherToken);
   });
 
-  test('V0, which says nothing of the instance itself, is judged by its list', async (context) => {
+  test('an instance with V0, which says nothing about the instance itself, is judged by its list', async (context) => {
     const { expect } = context;
     const { here } = await bench(context, { revision: 'v0' });
     const orders = statusIn(await here('status', 'orders', '--json'), 'orders');
@@ -150,7 +150,7 @@ describe.concurrent('lifeboat status', () => {
     expect(missing.stderr).toContain('cannot be written');
   });
 
-  test('of a store that does not answer says at once that it is tried, and for how long', async (context) => {
+  test('with a store that does not answer, a command says at once that it keeps trying, and for how long', async (context) => {
     const { expect } = context;
     const { env, start } = await bench(context);
     appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'store: postgres://ada@127.0.0.1:1/lifeboat\n');
@@ -162,7 +162,7 @@ describe.concurrent('lifeboat status', () => {
     });
   });
 
-  test('asks those that are named, as arguments, by -i, or both', async (context) => {
+  test('asks the instances that are named, as arguments, by -i, or both', async (context) => {
     const { expect } = context;
     const { here } = await bench(context);
     const lines = [

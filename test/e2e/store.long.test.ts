@@ -41,7 +41,7 @@ async function statusOf(bench: TestBench, store?: string) {
   return JSON.parse(stdout);
 }
 
-test('a store is made once, says what it is, and holds no secret in what it says', async (context) => {
+test('a store is created once, says what it is, and shows no secret', async (context) => {
   const store = await freshAddress();
   const bench = await benchOf(context, { store });
   const before = await bench.run('runs');
@@ -61,7 +61,7 @@ test('a store is made once, says what it is, and holds no secret in what it says
   for (const command of ['init', 'migrate']) expect((await bench.run('store', command)).code).toBe(2);
 });
 
-test('what a home holds moves into PostgreSQL and back, and every checkpoint, anchor and receipt of before holds', async (context) => {
+test('the contents of a home move into PostgreSQL and back, and earlier checkpoints, anchors and receipts still verify', async (context) => {
   const store = await freshAddress();
   const bench = await benchOf(context);
   const made = await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
@@ -124,7 +124,7 @@ test('what a home holds moves into PostgreSQL and back, and every checkpoint, an
   expect((await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes')).code).toBe(0);
 });
 
-test('a move that was killed is taken up by the same command', async (context) => {
+test('a move that was killed is continued by the same command', async (context) => {
   const store = await freshAddress();
   const bench = await benchOf(context);
   await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
@@ -150,7 +150,7 @@ test('a move that was killed is taken up by the same command', async (context) =
   expect(await statusOf(bench, store)).toMatchObject({ origin: left.origin, size: left.size + 1 });
 });
 
-test('nothing moves while any hold lasts, nor into a store that holds something else', {
+test('nothing moves while any stream is held, or into a store that holds something else', {
   timeout: 1_800_000,
 }, async (context) => {
   const [store, other] = [await freshAddress(), await freshAddress()];
@@ -170,7 +170,7 @@ test('nothing moves while any hold lasts, nor into a store that holds something 
   expect(await copy(store, other)).toMatchObject({ code: 2, stderr: expect.stringContaining('holds') });
 });
 
-test('a team without a shared folder changes nothing but with --alone, and doctor says so', async (context) => {
+test('a team without a shared folder changes nothing without --alone, and doctor says so', async (context) => {
   const bench = await benchOf(context, { store: await freshAddress() });
   expect((await bench.run('store', 'init')).code).toBe(0);
   const config = bench.env['LIFEBOAT_CONFIG'] ?? '';
@@ -197,7 +197,7 @@ test('a team without a shared folder changes nothing but with --alone, and docto
   expect(further.code, further.stderr).toBe(0);
 });
 
-test('nothing of PostgreSQL is started while the store is SQLite', async (context) => {
+test('no code for PostgreSQL is loaded while the store is SQLite', async (context) => {
   const folder = `${product.folder}-watched`;
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   cpSync(product.folder, folder, { recursive: true });

@@ -4,10 +4,10 @@ import { describe, test } from 'vitest';
 import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 
-describe('what a recovery leans on besides the service', () => {
+describe('what a recovery depends on besides the service', () => {
   const bench = useLabs();
 
-  test('is looked at by doctor in peace time, and nothing is changed by it', async (context) => {
+  test('is checked by doctor before it is needed, which changes nothing', async (context) => {
     const { expect } = context;
     const opened = await bench(context, {
       config: (yaml) =>
@@ -30,7 +30,7 @@ describe('what a recovery leans on besides the service', () => {
     expect(opened.did()).toEqual([]);
   });
 
-  test('is named when it is missing: no platform, a folder without a single text', async (context) => {
+  test('is reported when it is missing: no platform, a folder without any text', async (context) => {
     const { expect } = context;
     const opened = await bench(context, {
       config: (yaml) => `runbooks: ./nowhere\n${yaml.replace(/^platform: .*$/m, 'platform: none')}`,

@@ -9,7 +9,7 @@ import { useBenches } from '../bench-kit/test-bench.ts';
 import { type Certificates, makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
 
-describe.concurrent('an environment that switches certificates off', () => {
+describe.concurrent('an environment that switches certificate checks off', () => {
   const bench = useBenches();
   let certificates: Certificates;
   beforeAll(() => {
@@ -48,17 +48,20 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     ['a read', '62', 'backups', 'list'],
     ['a call that changes something', '62', 'backups', 'create'],
     ['the old interface', 'v0', 'backups', 'list'],
-    ['what asks for the revision', 'auto', 'backups', 'list'],
-  ])('%s sends no byte to whom no authority vouches for', async ([, revision = '', ...args], context) => {
-    const { expect } = context;
-    const { server, run } = await impostor(context, revision);
-    const { code, stderr } = await run([...args, '--instance', 'orders']);
-    expect(code, stderr).toBe(1);
-    expect(stderr).toContain('no trusted TLS connection to the service');
-    expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is not obeyed');
-    expect(stderr).not.toContain('Warning');
-    expect(server.bytes()).toBe(0);
-  });
+    ['a request for the revision', 'auto', 'backups', 'list'],
+  ])(
+    '%s sends no byte to a server that no authority vouches for',
+    async ([, revision = '', ...args], context) => {
+      const { expect } = context;
+      const { server, run } = await impostor(context, revision);
+      const { code, stderr } = await run([...args, '--instance', 'orders']);
+      expect(code, stderr).toBe(1);
+      expect(stderr).toContain('no trusted TLS connection to the service');
+      expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is not obeyed');
+      expect(stderr).not.toContain('Warning');
+      expect(server.bytes()).toBe(0);
+    },
+  );
 
   test('a download sends no byte either', async (context) => {
     const { expect } = context;
@@ -69,7 +72,7 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     expect(server.bytes()).toBe(0);
   });
 
-  test('is named by doctor, which sends nothing to service and platform either', async (context) => {
+  test('is reported by doctor, which sends nothing to the service or the platform either', async (context) => {
     const { expect } = context;
     const { server, run } = await impostor(context, '62');
     const { code, stdout } = await run(['doctor', '--json']);
@@ -87,7 +90,7 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     expect(server.bytes()).toBe(0);
   });
 
-  test('has what else changes TLS named by doctor', async (context) => {
+  test('with other variables that change TLS has them reported by doctor', async (context) => {
     const { expect } = context;
     const { run } = await impostor(context, '62');
     const { stdout } = await run(['doctor', '--json'], {
@@ -104,10 +107,10 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
   });
 });
 
-describe('the authorities of the system', () => {
+describe('the certificate authorities of the system', () => {
   const bench = useBenches();
 
-  test('a platform by the login of the cf tool is called where an authority of the system vouches for it, and only there', async (context) => {
+  test('let a platform with the login of the cf tool be called if one vouches for it, and only then', async (context) => {
     const { expect, onTestFinished } = context;
     const { product, folder, env, tokenFile, server: service } = await bench(context);
     const { caFile, good, remove } = makeCertificates();

@@ -21,7 +21,7 @@ const isRoot = process.getuid?.() === 0;
 /** No user of a test machine; its lists know neither the user nor the group. */
 const OTHER = 65_533;
 
-describe.skipIf(!isRoot)('what others could have written', { concurrent: true }, () => {
+describe.skipIf(!isRoot)('files that other users could have written', { concurrent: true }, () => {
   const bench = useBenches();
 
   /** A checkout with a config whose token command leaves a mark, and commands that are run in it. */
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
       (yard: string) => chmodSync(yard, 0o777),
       'everybody can write its folder',
     ],
-  ] as const)('runs no command of a config %s, found or named', async ([, spoil, says], context) => {
+  ] as const)('runs no command of a config %s, whether found or named', async ([, spoil, says], context) => {
     const { expect } = context;
     const { yard, config, run, hasRun } = checkout(await bench(context));
     spoil(yard);
@@ -85,7 +85,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     expect(hasRun()).toBe(false);
   });
 
-  test('a config of one’s own in a folder like /tmp is used', async (context) => {
+  test('your own config in a folder like /tmp is used', async (context) => {
     const { expect } = context;
     const { yard, run, hasRun } = checkout(await bench(context));
     chmodSync(yard, 0o1777);
@@ -158,7 +158,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     },
   );
 
-  test('doctor names each file that decides and that others could have written', async (context) => {
+  test('doctor names each file that affects decisions and that others could have written', async (context) => {
     const { expect } = context;
     const { folder, home, env, run, tokenFile } = await bench(context);
     const at = (name: string) => join(folder, name);
@@ -200,7 +200,7 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     expect(server.calls).toEqual([]);
   });
 
-  test('a folder of the home that leads elsewhere is not written to', async (context) => {
+  test('a folder of the home that links elsewhere is not written to', async (context) => {
     const { expect } = context;
     const { home, folder, rotate } = await bench(context);
     expect((await rotate()).code).toBe(0);

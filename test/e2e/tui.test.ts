@@ -65,7 +65,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     }
   });
 
-  test('a hold of Enter answers one question, and the next is there still', async (context) => {
+  test('holding Enter down answers one question, and the next is still there', async (context) => {
     const { expect } = context;
     const { bench, screen, answers } = await heldDown(context);
     await screen.asks('where does the new key come from?');
@@ -75,7 +75,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
   });
 
-  test('a wrong name is refused on the spot, and the right one still counts', async (context) => {
+  test('a wrong name is refused at once, and the right one is accepted afterwards', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
@@ -92,7 +92,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(changes(bench.server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
-  test('left with q: the screen is given back, the way to resume is shown, and it works', async (context) => {
+  test('left with q: the screen is given back, the command to resume is shown, and it works', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
@@ -109,7 +109,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     expect(resumed.code, resumed.stderr).toBe(0);
   });
 
-  test('a change that never took: resuming sets it again, after the name is typed once more', async (context) => {
+  test('a change that did not take effect: resuming makes it again after the name is typed once more', async (context) => {
     const { expect } = context;
     let isFirst = true;
     const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {

@@ -18,7 +18,7 @@ const UNSEEN = /it was not seen deploying; it is available .* after the recreate
 describe.concurrent('an action that was accepted and left no trace', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
-  test('is done for the process that comes when it is over, and the record says how it is known', async (context) => {
+  test('counts as done for a process that looks after its end, and the record says how this is known', async (context) => {
     const { expect } = context;
     const { start, here, run, server, entries } = await bench(context, {
       taskMs: 3_000,
@@ -40,7 +40,7 @@ describe.concurrent('an action that was accepted and left no trace', { timeout: 
     expect(report.stdout).toMatch(UNSEEN);
   });
 
-  test('is done for a single command that waits for it', async (context) => {
+  test('counts as done for a single command that waits for it', async (context) => {
     const { expect } = context;
     const { run } = await bench(context, { twist: showing({ ...STILL, state: 'available' }) });
     const recreate = ['instance', 'recreate', '--instance', 'orders', '--confirm', 'orders'] as const;

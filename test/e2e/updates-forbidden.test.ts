@@ -30,7 +30,7 @@ describe.concurrent('maintenance updates of revision 61', { timeout: 600_000 }, 
   const settingsSent = ({ server }: TestBench) =>
     server.calls.filter(({ path }) => path.endsWith('/broker/edit'));
 
-  test('that are to be installed are not forbidden first', async (context) => {
+  test('are not forbidden first when the change installs them', async (context) => {
     const { expect } = context;
     const opened = await honest(context);
     const end = await opened.run(...change('update'), ...ANSWERED);
@@ -40,7 +40,7 @@ describe.concurrent('maintenance updates of revision 61', { timeout: 600_000 }, 
   });
 
   test.for(['update', 'restart'])(
-    'that a person has forbidden on purpose stay so after a run without a terminal: %s',
+    'that a person has forbidden on purpose stay forbidden after a run without a terminal: %s',
     async (action, context) => {
       const { expect } = context;
       const opened = await honest(context);
@@ -54,7 +54,7 @@ describe.concurrent('maintenance updates of revision 61', { timeout: 600_000 }, 
   );
 
   test.runIf(hasTerminal())(
-    'are held back beside a restart where a person says that they are allowed, and allowed again',
+    'are forbidden during a restart where a person says that they were allowed, and then allowed again',
     async (context) => {
       const { expect } = context;
       const opened = await honest(context);

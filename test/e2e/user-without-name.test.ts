@@ -9,7 +9,7 @@ const UID = '54321';
 const canBecome = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0;
 
 describe.skipIf(!canBecome)('a user id that has no name and no home', () => {
-  test('can ask for the version and the schemas, and is told what a home is needed for', (context) => {
+  test('can ask for the version and the schemas, and learns why a home is needed', (context) => {
     const { expect } = context;
     const product = builtProduct({ cheapVault: false });
     const empty = mkdtempSync(join(tmpdir(), 'lifeboat-nobody-'));

@@ -13,12 +13,12 @@ const RESTORES = 'orders POST /backups/restore';
 const DEPRECATED = /V0 is deprecated and will be discontinued in a future release; use V1/g;
 const UNSHOWN = 'V0 does not say whether orders is available';
 
-describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, () => {
+describe('an instance that only has V0', { timeout: 1_200_000 }, () => {
   const labs = useLabs();
   const bench = (context: TestContext) =>
     labs(context, { config: (yaml) => yaml.replaceAll('revision: 62', 'revision: v0') });
 
-  test('has a backup taken and proven, and what V0 leaves unsaid is named', async (context) => {
+  test('has a backup taken and proven, and the report names what V0 does not say', async (context) => {
     const { expect } = context;
     const { run, did, good } = await bench(context);
     const { code, stdout, stderr } = await run(...PROVE, '--yes');
@@ -33,7 +33,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     expect(report).toContain('V0 does not say');
   });
 
-  test('is restored without anybody there, and the run claims nothing that V0 does not show', async (context) => {
+  test('is restored without a person, and the run claims nothing that V0 does not show', async (context) => {
     const { expect } = context;
     const { lab, run, did, good, entries } = await bench(context);
     const { code, stdout, stderr } = await run(...RESTORE, ...ANSWERED);
@@ -57,7 +57,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
   });
 
   test.skipIf(!hasTerminal())(
-    'is restored on a screen, where the person says what V0 does not',
+    'is restored on a screen, where the person supplies what V0 does not say',
     async (context) => {
       const { expect } = context;
       const opened = await bench(context);
@@ -88,7 +88,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     },
   );
 
-  test('a lost answer to its restore is a question, and it is never sent twice', async (context) => {
+  test('a lost answer to its restore leads to a question, and the restore is never sent twice', async (context) => {
     const { expect } = context;
     const { lab, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'drop', when: 'after' } });
@@ -117,7 +117,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
   });
 
-  test('a plan names the calls of V0, and what it has no call for', async (context) => {
+  test('a plan names the calls of V0, and the calls that V0 lacks', async (context) => {
     const { expect } = context;
     const { run, did } = await bench(context);
     const { code, stdout, stderr } = await run('run', ...RESTORE.slice(1), '--dry-run');
@@ -131,7 +131,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     expect(did()).toEqual([]);
   });
 
-  test('is refused the other runbooks, with the call that V0 lacks and what can be run', async (context) => {
+  test('cannot use the other runbooks: the refusal names the call that V0 lacks and what can be run', async (context) => {
     const { expect } = context;
     const { run, did } = await bench(context);
     for (const [words, call] of [
@@ -150,7 +150,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, ()
     expect(itemsIn((await run('runs', '--json')).stdout)).toEqual([]);
   });
 
-  test('says once for each command that V0 will go, and never on the output for programs', async (context) => {
+  test('is warned about the end of V0 once per command, and never on the output for programs', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);
     for (const words of [

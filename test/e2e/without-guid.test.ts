@@ -1,10 +1,10 @@
 import { describe, test } from 'vitest';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
-describe.concurrent('a preparation that the service accepts without naming a guid', () => {
+describe.concurrent('a preparation that the service accepts without giving a guid', () => {
   const bench = useQuickBenches();
 
-  test('is asked for once, and is no success', async (context) => {
+  test('is requested once, and is not a success', async (context) => {
     const { expect } = context;
     const { run, server } = await bench(context, {
       trouble: ({ path }) => (path.endsWith('/prepare') ? { answer: { status: 200, body: {} } } : undefined),

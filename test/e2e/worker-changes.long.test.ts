@@ -38,7 +38,7 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
   };
 
   // rundeck#8786: a step whose worker was shut down stayed its own for ever.
-  test('one that is told to end while the service is at work leaves the run, and the next one ends it', async (context) => {
+  test('one that is told to end while the service is at work leaves the run, and the next one finishes it', async (context) => {
     const { trouble, release } = held();
     context.onTestFinished(release);
     const made = await opened(context, 1, trouble);
@@ -56,7 +56,7 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
   });
 
   // argo-workflows#10286: a restart forgot who held a place, and one too many began.
-  test('all are killed with every place of a group taken, and those that follow begin no further run', async (context) => {
+  test('all are killed while every place of a group is taken, and their successors begin no further run', async (context) => {
     const { trouble, release } = held();
     context.onTestFinished(release);
     const made = await opened(context, 5, trouble);
@@ -83,7 +83,7 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
   });
 
   // kestra#12031: what was begun by hand ignored the limit.
-  test('what a person drives counts: with one place in the store nothing else begins until it is over', async (context) => {
+  test('a run that a person drives counts: with one place in the store nothing else begins until it is over', async (context) => {
     const { trouble, release } = held();
     context.onTestFinished(release);
     const made = await opened(context, 2, trouble, 'workers: { perTeam: 1 }');
@@ -121,7 +121,7 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
 
   // dbos-transact-java#491: what began beside a living one executed its work again.
   test.skipIf(store === 'sqlite')(
-    'one that begins beside a living one takes none of its runs, and does others',
+    'one that starts beside a living one takes none of its runs, but runs others',
     async (context) => {
       const { trouble, release } = held();
       context.onTestFinished(release);

@@ -26,7 +26,7 @@ describeWith(['faketime'], 'workers whose clocks are two hours apart', () => {
   const bench = useQuickBenches();
   afterAll(closeDatabases);
 
-  test('are both live all the time, and do a plan together: each call once, within its limit', async (context) => {
+  test('are both alive throughout and run a plan together: each call once, within its limit', async (context) => {
     const database = await freshDatabase();
     context.onTestFinished(() => database.drop());
     const made = await openPlanBench((options) => bench(context, options), 6, { store: database.address });

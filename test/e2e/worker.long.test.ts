@@ -13,7 +13,7 @@ import { GROUP, PATIENTLY, STORES, useWorkers } from './workers.ts';
 describe.each(STORES)('workers on %s', (store) => {
   const { opened, worker, stopped, lanes } = useWorkers(store);
 
-  test('do a plan that was left to them: each instance once, within its limit, and it ends by itself', async (context) => {
+  test('run a plan that was left to them: each instance once, within its limit, and the plan ends by itself', async (context) => {
     const made = await opened(context, 6);
     made.plan('west', GROUP);
     const at = await worker(made);
@@ -37,7 +37,7 @@ describe.each(STORES)('workers on %s', (store) => {
   });
 
   test.skipIf(!hasTerminal())(
-    'are looked on at the screen of the plan that they do, to its end',
+    'are watched on the screen of the plan that they run, to its end',
     async (context) => {
       const made = await opened(context, 1);
       made.plan(
@@ -61,7 +61,7 @@ describe.each(STORES)('workers on %s', (store) => {
     },
   );
 
-  test('hold nothing while a person is waited for, and go on as soon as one has decided', async (context) => {
+  test('hold nothing while a run waits for a person, and go on as soon as one has decided', async (context) => {
     const made = await opened(context, 1);
     made.plan(
       'west',
@@ -99,7 +99,7 @@ describe.each(STORES)('workers on %s', (store) => {
 
   // The workers of a home are known to themselves alone.
   test.skipIf(store === 'sqlite')(
-    'that are all dead are shown as gone, a person elsewhere stops their plan, and nothing more begins',
+    'that are all dead are shown as gone; a person stops their plan from elsewhere, and nothing more begins',
     async (context) => {
       const answers = Promise.withResolvers<undefined>();
       context.onTestFinished(() => answers.resolve(undefined));
@@ -128,7 +128,7 @@ describe.each(STORES)('workers on %s', (store) => {
     },
   );
 
-  test('leave a recovery open that offers no end: the plan ends without proof, and each is ended by a person', async (context) => {
+  test('leave open a recovery that offers no end: the plan ends without proof, and a person ends each run', async (context) => {
     const made = await opened(context, 2, noFreshBackup);
     const passing = 'undo: none; the source stays, onFailure: continue, because: it may wait';
     made.plan('west', GROUP.replace('undo: none; the source stays', passing));
@@ -147,7 +147,7 @@ describe.each(STORES)('workers on %s', (store) => {
     await stopped(at);
   });
 
-  test('leave what a person drives alone, and do what that person leaves', async (context) => {
+  test('report that a run waits for a person, who can then drive it to its end while they are running', async (context) => {
     const made = await opened(context, 1);
     const begun = await made.good('run', 'rotate-key', 'db-1', '--yes', '--detach');
     const run = /run (\S+) is left/u.exec(begun)?.[1] ?? '';
@@ -159,7 +159,7 @@ describe.each(STORES)('workers on %s', (store) => {
     await stopped(at);
   });
 
-  test('refuse a run whose key they do not hold, before they take it', async (context) => {
+  test('refuse a run whose key they do not hold before they take it', async (context) => {
     const made = await opened(context, 1);
     await made.good('run', 'rotate-key', 'db-1', '--yes', '--confirm', 'db-1', '--detach');
     const keyring = await openKeys(made.home);
@@ -171,7 +171,7 @@ describe.each(STORES)('workers on %s', (store) => {
     await stopped(at);
   });
 
-  test('do at its time what the config schedules, and once what was missed while none of them ran', async (context) => {
+  test('run at its time what the config schedules, and once what was missed while none of them was running', async (context) => {
     const schedule = 'schedules: [{ name: look, cron: "0 3 * * *", zone: Europe/Berlin, do: evaluate }]';
     const made = await opened(context, 1, undefined, schedule);
     const listed = JSON.parse(await made.good('schedules', '--json')) as {

@@ -31,7 +31,7 @@ test('the index links to files of the pack alone', () => {
   );
 });
 
-test('the index of a period without anything says so, and calls nothing missing that was not asked for', () => {
+test('the index of an empty period says so, and reports nothing as missing that was not required', () => {
   const html = evidenceHtml(
     {
       ...EVERYTHING,
@@ -46,7 +46,7 @@ test('the index of a period without anything says so, and calls nothing missing 
   expect(html).not.toContain('<div class="good">');
 });
 
-test('only what was evaluated as proven or ready counts as recoverable: no empty target, nothing unseen', () => {
+test('only what was evaluated as proven or ready counts as recoverable, not an empty target or an unevaluated instance', () => {
   const subject = (verdict: 'ready' | 'not-ready' | 'empty') => ({
     ...{ subject: verdict, isConfigured: true, runs: 0, gaps: 0 },
     evaluated: { at: '2026-04-30T00:00:00.000Z', verdict, reason: 'it is so' },
@@ -72,7 +72,7 @@ test.each([
   ['an address', 'javascript:alert(1)'],
   ['bidi and escapes', 'a\u202eb\u200b\u001b]8;;http://h\u0007x\u009b31m'],
   ['a path out of the pack', '../../etc/passwd'],
-])('%s in every text of the index does nothing', (_what, hostile) => {
+])('%s in every text of the index has no effect', (_what, hostile) => {
   const spoilt = withTexts(EVERYTHING, hostile, (text) => OWN_WORDS.has(text)) as Evidence;
   const html = evidenceHtml({ ...spoilt, period: EVERYTHING.period }, { name: hostile });
   const { elements } = readHtml(html);

@@ -22,7 +22,7 @@ function days(of: Duty, waivers: Parameters<typeof gapsOf>[2] = []) {
 }
 
 describe('the gaps of a period', () => {
-  test('are all of it where nothing was ever done, and begin when what was done stops counting', () => {
+  test('cover the whole period where nothing was ever done, and begin when an action no longer counts', () => {
     expect(days(duty([]))).toEqual([[0, 180]]);
     expect(days(duty([-20, 40, 60, 170]))).toEqual([
       [10, 40],
@@ -31,11 +31,11 @@ describe('the gaps of a period', () => {
     expect(days(duty([-10, 20, 50, 80, 110, 140, 150]))).toEqual([]);
   });
 
-  test('say whether they still last at the end of what is known', () => {
+  test('say whether they are still open at the end of the period', () => {
     expect(gapsOf(duty([0, 60]), SPAN, []).map(({ isOpen }) => isOpen)).toEqual([false, true]);
   });
 
-  test('end only when enough people have done it', () => {
+  test('end only when enough people have done the action', () => {
     const two = duty([], { done: [[START], [START + 10 * DAY], [START + 100 * DAY]], atLeast: 2 });
     expect(days(two)).toEqual([
       [0, 10],
@@ -43,13 +43,13 @@ describe('the gaps of a period', () => {
     ]);
   });
 
-  test('are certain only before the first entry of what leaves none where nothing changed', () => {
+  test('are certain only before the first entry, for actions that leave no entry when nothing changed', () => {
     const quiet = gapsOf(duty([10, 60], { isQuiet: true }), SPAN, []);
     expect(quiet.map(({ isCertain }) => isCertain)).toEqual([true, false, false]);
     expect(gapsOf(duty([], { isQuiet: true }), SPAN, []).map(({ isCertain }) => isCertain)).toEqual([true]);
   });
 
-  test('are covered by a waiver of their check as far as it lasts, and then are for its owner', () => {
+  test('are covered by a waiver of their check while it lasts, and then belong to its owner', () => {
     const waiver = (day: number, check = 'restored', instance = 'orders') => ({
       ...{ instance, check, reason: 'moving', until: isoOf(START + day * DAY), owner: 'Kim' },
     });
@@ -62,7 +62,7 @@ describe('the gaps of a period', () => {
       expect(gap(other)?.waiver).toBeUndefined();
   });
 
-  test('are exactly the moments at which fewer people than asked have done it within the limit', () => {
+  test('are exactly the times when fewer people than required have done the action within the limit', () => {
     const times = fc.array(fc.array(fc.integer({ min: -40, max: 220 }), { maxLength: 6 }), { maxLength: 3 });
     fc.assert(
       fc.property(

@@ -25,7 +25,7 @@ describe('the period of an evidence pack', () => {
     ['2026-11-28T17:51:00Z', '2026-01-01', '2026-06-30'],
     ['2026-07-01T00:00:00Z', '2026-01-01', '2026-06-30'],
     ['2026-06-30T23:59:59Z', '2025-07-01', '2025-12-31'],
-  ])('is the last full half-year without any day: at %s from %s to %s', (at, first, last) => {
+  ])('is the last full half-year without any given day: at %s from %s to %s', (at, first, last) => {
     expect(daysOf(periodOf({}, new Date(at)))).toEqual({ first, last });
   });
 

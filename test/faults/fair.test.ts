@@ -25,17 +25,17 @@ const ALL = [
   ...casesIn('short', 'poll', 1),
 ];
 
-test('a sample holds every fault at every kind of endpoint before any of them a second time', () => {
+test('a sample contains every fault at every kind of endpoint once before it repeats any', () => {
   const cells = sampleOf(ALL, 4, 1).map(({ kind, plan }) => `${kind} ${plan.fault}`);
   expect(cells.toSorted()).toEqual(['decision 401', 'decision 500', 'poll 401', 'poll 500']);
 });
 
-test('a flow that calls many endpoints has no larger part of a sample than one that calls few', () => {
+test('a flow with many endpoints gets no larger share of a sample than one with few', () => {
   const names = sampleOf(ALL, 8, 1).map(({ flow }) => flow.name);
   expect(names.filter((name) => name === 'long').length).toBe(4);
 });
 
-test('the same seed gives the same sample, another seed another one, and none takes a case twice', () => {
+test('the same seed gives the same sample, another seed a different one, and neither repeats a case', () => {
   expect(sampleOf(ALL, 20, 7)).toEqual(sampleOf(ALL, 20, 7));
   expect(sampleOf(ALL, 20, 7)).not.toEqual(sampleOf(ALL, 20, 8));
   expect(new Set(sampleOf(ALL, 1_000, 7)).size).toBe(ALL.length);
@@ -43,7 +43,7 @@ test('the same seed gives the same sample, another seed another one, and none ta
 
 const answered = (type: string) => ({ type: 'event', body: { event: { type } } }) as unknown as Entry;
 
-test('one more backup is allowed each time that a person has the key set again, and only then', () => {
+test('one more backup is allowed each time a person has the key set again, and only then', () => {
   const [one] = casesIn('rotate-key', 'key', 1);
   if (one === undefined) throw new Error('there is a case');
   const more = (change: string, ...answers: string[]) => allowedMore(one, change, answers.map(answered));
@@ -54,7 +54,7 @@ test('one more backup is allowed each time that a person has the key set again, 
   expect(decision && allowedMore(decision, 'POST orders /backups', [answered('operator.setAgain')])).toBe(0);
 });
 
-test('what has failed as a task may be asked for once more, and no other change', () => {
+test('a task that failed may be requested once more, and no other change', () => {
   const [one] = casesIn('restore-backup', 'task', 1);
   if (one === undefined) throw new Error('there is a case');
   const failed: Case = {
@@ -65,7 +65,7 @@ test('what has failed as a task may be asked for once more, and no other change'
   expect(allowedMore(failed, 'POST orders /backups', [])).toBe(0);
 });
 
-test('what something in between sends twice is allowed twice, each time that it does, and no other change', () => {
+test('a change that a proxy sends twice is allowed twice, each time it does so, and no other change', () => {
   const [one] = casesIn('restore-backup', 'task', 1);
   if (one === undefined) throw new Error('there is a case');
   const more = (change: string, times: 'once' | 'always') =>
@@ -83,7 +83,7 @@ test('what something in between sends twice is allowed twice, each time that it 
   expect(more('POST orders /backups/:id/restore', 'always')).toBe(0);
 });
 
-test('a second restore sent by a proxy must be reported, and one that did not come of it must not', () => {
+test('a second restore sent by a proxy must be reported, and one with another cause must not', () => {
   const [one] = casesIn('restore-backup', 'task', 1);
   if (one === undefined) throw new Error('there is a case');
   const route = 'POST orders /backups/:id/restore';
@@ -98,7 +98,7 @@ test('a second restore sent by a proxy must be reported, and one that did not co
   expect(claimsOf(twice, new Map([[route, 1]]), [])).toEqual([]);
 });
 
-test('a fault is met only where there is something that it can be about', () => {
+test('a fault is applied only where it can have an effect', () => {
   const met = (fault: Fault, ...routes: string[]) => routes.filter((route) => concerns(fault, route));
   const routes = [
     'GET orders /',

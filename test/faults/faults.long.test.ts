@@ -21,7 +21,7 @@ test('the table has a verdict for every fault at every kind of endpoint', () => 
   for (const kind of KINDS) for (const fault of FAULTS) expect(() => cellOf(kind, fault)).not.toThrow();
 });
 
-test('every flow that is run end to end is run with faults as well', () => {
+test('every flow that is run end to end is also run with faults', () => {
   const tried = new Set(FLOWS.map(({ name, revision }) => `${name} ${revision}`));
   for (const { name, revision } of CASES) expect(tried).toContain(`${name} ${revision}`);
 });
@@ -37,12 +37,12 @@ const BEGUN = [
   ),
 ];
 
-test('every runbook is among those that V0 is asked for', () => {
+test('every runbook is tried on V0', () => {
   const asked = BEGUN.map(([words]) => words.split(' ')[0]);
   expect(new Set(asked)).toEqual(new Set(Object.keys(runbooks)));
 });
 
-test.for(BEGUN)('%s is begun on V0 only where V0 has all its calls: %s', async ([words, isOnV0]) => {
+test.for(BEGUN)('%s starts on V0 only where V0 has all its calls: %s', async ([words, isOnV0]) => {
   const address = addressFrom('https://dashboard.example.com/service-instances/4a1f', 'v0');
   const service = openService(address, { token: async () => new Secret('a token') });
   onTestFinished(() => service.close());
@@ -55,12 +55,12 @@ test.for(BEGUN)('%s is begun on V0 only where V0 has all its calls: %s', async (
   else expect(begin).toThrow(/cannot be run on orders: interface v0 of the service cannot /u);
 });
 
-test('the table is printed for reading', async () => {
+test('the table can be printed', async () => {
   const { code, stdout } = await crossing('--table');
   expect({ code, stdout }).toEqual({ code: 0, stdout: TABLE_TEXT });
 });
 
-test('a sample of the crossing comes out as the table says: nothing twice, nothing lost', {
+test('a sample of flows and faults ends as the table says: nothing twice, nothing lost', {
   timeout: 180_000,
 }, async () => {
   const { code, stdout, stderr } = await crossing('--flow', 'back-up-and-verify 62', '--sample', '24');

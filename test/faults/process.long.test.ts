@@ -59,7 +59,7 @@ test.for(['GET orders /backups-config', 'POST orders /backups', 'GET orders /bac
 );
 
 test.for(['expired', 'wrongHost', 'unknownCa'] as const)(
-  'the process tells a server with the certificate %s nothing',
+  'the process sends nothing to a server with the certificate %s',
   async (which, { onTestFinished }) => {
     const bad = { ...certificates, good: certificates[which] };
     const plan: Plan = {

@@ -14,7 +14,7 @@ test.for([
   'Thu, 01 Jan 1970 00:00:00 GMT',
   '0, 3600',
   'NaN',
-])('a service that asks to come back in "%s" is asked again as if it had not said so', async (wish) => {
+])('a service with "Retry-After: %s" is asked again as if it had not sent it', async (wish) => {
   let turn = 0;
   const { client, server } = await serve((_, socket) => {
     turn += 1;
@@ -25,7 +25,7 @@ test.for([
 });
 
 test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
-  'a service that asks to come back in "%s" is not waited for, and its wish is shown',
+  'a service with "Retry-After: %s" is not waited for, and the requested time is shown',
   async (wish) => {
     const { client, server } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),

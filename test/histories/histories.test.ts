@@ -23,7 +23,7 @@ const HISTORIES = readdirSync(import.meta.dirname, { recursive: true, encoding: 
 const KEPT = [rotateKey1];
 const runbookOf = findIn(KEPT);
 
-test('every version that can be loaded has recorded journals, and no other has', () => {
+test('every version that can be loaded has recorded journals, and no other version has', () => {
   const versions = [...allRunbooks, ...OLDER, ...KEPT].map(({ id, version }) => `${id}-${version}`);
   const recorded = new Set(HISTORIES.map((path) => path.split('/')[0] ?? ''));
   expect([...recorded].toSorted()).toEqual(versions.toSorted());
@@ -44,7 +44,7 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
     ...(started?.target === undefined ? {} : { target: started.target }),
   };
 
-  test('is whole, letter by letter', () => {
+  test('is complete, character by character', () => {
     expect(
       entries.map((entry) => leafText({ ...entry, body: canonicalBody(entry.body, 'the body') })),
     ).toEqual(lines);
@@ -56,19 +56,19 @@ describe.each(HISTORIES)('the recorded journal %s', (path) => {
     expect(runbook.version).toBe(run.version);
   });
 
-  test('leads this machine, event by event, to the states it led to then', () => {
+  test('leads this machine, event by event, to the same states as then', () => {
     const folded = fold(runbook, started?.input ?? {}, entries);
     const last = entries.findLast(({ type }) => type === 'event');
     expect(last?.body).toMatchObject({ to: statePath(folded.snapshot) });
   });
 
-  test('has only known entries, and the audit says each in a sentence, its times as people read them', () => {
+  test('has only known entries, and the audit has a sentence for each, with readable times', () => {
     expect(entries.filter((entry) => readRunEntry(entry) === undefined).map(({ type }) => type)).toEqual([]);
     for (const { text } of auditShow(entries)) expect(text).toMatch(/./);
     expect(auditShow(entries).filter(({ text }) => hasRawTime(text))).toEqual([]);
   });
 
-  test('can be shown at each of its moments, measured and reported, with no time as programs write it', async () => {
+  test('can be shown at each of its moments, measured and reported, without times in machine form', async () => {
     for (const [index, { at }] of entries.entries()) {
       const until = entries.slice(0, index + 1);
       const { snapshot } = fold(runbook, started?.input ?? {}, until);

@@ -124,7 +124,7 @@ function fileName(text: string): string {
 }
 
 describe('a bundle in which every name and every word is hostile', () => {
-  test('acts in no line of `audit verify` and of its own verifier, packed or not', {
+  test('has no effect in any line of `audit verify` and of its own verifier, packed or not', {
     timeout: 1_200_000,
   }, async () => {
     let named = 0;
@@ -176,7 +176,7 @@ describe('a bundle in which every name and every word is hostile', () => {
     count('texts', { renderings: TEXTS.length });
   });
 
-  test('gets no word of an anchor or a path into the terminal by its own verifier', () => {
+  test('prints nothing of an anchor or a path to the terminal through its own verifier', () => {
     for (const text of TEXTS.filter((_, at) => at % 40 === 0)) {
       const word = text.replaceAll('\0', '');
       for (const words of [

@@ -8,10 +8,10 @@ import { hostileWords } from './twist.ts';
 const SECRETS = [CANARIES.token, CANARIES.givenKey];
 const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
-describe('a service that tells secrets in its answers', () => {
+describe('a service that repeats secrets in its answers', () => {
   const benches = useQuickBenches();
 
-  test('gets the token neither printed nor written down, and its runs continue', {
+  test('does not get the token printed or written down, and its runs continue', {
     timeout: 1_200_000,
   }, async (context) => {
     const { run, home } = await benches(context, {
@@ -38,7 +38,7 @@ describe('a service that tells secrets in its answers', () => {
     expect(leaksInFolder(home, SECRETS)).toEqual([]);
   });
 
-  test('gets no encryption key printed, which no answer should have', async (context) => {
+  test('does not get printed an encryption key that no answer should contain', async (context) => {
     const { run } = await benches(context, {
       twist: (_, answer) =>
         'body' in answer && typeof answer.body === 'object' && !Array.isArray(answer.body)

@@ -30,7 +30,7 @@ function said(thrown: unknown): string {
 }
 
 describe('a fallback script with a hostile text in every place', () => {
-  test('is a script of bash in which nothing acts, and nothing is code', () => {
+  test('is a bash script in which no text has an effect, and no text is code', () => {
     for (let at = 0; at < TEXTS.length; at += 30) {
       const steps = TEXTS.slice(at, at + 30).map((text): FallbackStep => stepOf(text));
       const text = TEXTS[at] ?? '';
@@ -56,7 +56,7 @@ describe('a fallback script with a hostile text in every place', () => {
     count('texts', { renderings: TEXTS.length * 15 });
   });
 
-  test.each(['bash', 'sh'])('hands every text on as the one word that it shows (%s)', (shell) => {
+  test.each(['bash', 'sh'])('passes every text on as the one word that it shows (%s)', (shell) => {
     const words = TEXTS.map(quoted);
     for (const [at, word] of words.entries()) expect(actingIn(word), JSON.stringify(TEXTS[at])).toBe('');
     const script = `printf '%s\\0' ${words.join(' \\\n')}\n`;
@@ -107,7 +107,7 @@ const CHALLENGE: Challenge = {
 };
 
 describe('what a second person is shown', () => {
-  test('is printable ASCII, whatever the request says, and holds nothing that the request does not say', () => {
+  test('is printable ASCII, whatever the request contains, and nothing that the request does not say', () => {
     const names = Object.keys(CHALLENGE).filter((name) => !['asked', 'expires'].includes(name));
     for (const text of TEXTS) {
       const fields = names.map((name) => [name, Array.isArray(CHALLENGE[name as never]) ? [text] : text]);
@@ -119,7 +119,7 @@ describe('what a second person is shown', () => {
     count('texts', { renderings: TEXTS.length * names.length });
   });
 
-  test('is refused in harmless words where it is no request', () => {
+  test('is refused in harmless words if it is not a request', () => {
     const proper = challengeText(CHALLENGE);
     for (const text of TEXTS)
       for (const request of [text, proper.replace('order: o', `order: ${text}`), `${proper}${text}`]) {
@@ -136,7 +136,7 @@ describe('what a second person is shown', () => {
     count('texts', { renderings: TEXTS.length * 3 });
   });
 
-  test('comes with signatures and lists of signers that act nowhere either', {
+  test('comes with signatures and lists of signers that have no effect either', {
     timeout: 1_200_000,
   }, async (context) => {
     const people = somePeople(context);

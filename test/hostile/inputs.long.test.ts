@@ -191,7 +191,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 describe
   .skipIf(!hasProc)
   .concurrent(
-    'whatever lies where a file is expected, the process stays small, ends, and says what is wrong',
+    'whatever is found in place of a file, the process stays small, ends, and says what is wrong',
     () => {
       const benches = useBenches();
 
@@ -223,7 +223,7 @@ describe
         },
       );
 
-      test('in the places of a signature, of those who may sign and of those who may not any more', {
+      test('in place of a signature, of the allowed signers and of the revoked keys', {
         timeout: 3_000_000,
       }, async (context) => {
         const bench = await withApprovals(benches, context, { more: ', revoked: ./revoked' });

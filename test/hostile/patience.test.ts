@@ -54,8 +54,8 @@ function dripInto(
   socket.once('close', () => clearInterval(timer));
 }
 
-describe('a service that answers for ever', () => {
-  test.for(Object.entries(DRIPS))('is left after a time: %s', async ([, drip]) => {
+describe('a service that never finishes an answer', () => {
+  test.for(Object.entries(DRIPS))('is abandoned after a time: %s', async ([, drip]) => {
     const { server, client } = await serve((_, socket) => dripInto(socket, drip), { limits: LIMITS });
     const thrown = await rejection(client.backups());
     expect(thrown).toMatchObject({ name: 'LifeboatError' });

@@ -80,7 +80,7 @@ describe('a platform whose names are hostile', () => {
       expect(actingIn(readFileSync(join(home, 'fallback', name), 'utf8'))).toBe('');
   }
 
-  test('acts nowhere: not in lines, records, reports, fallback scripts or the follow-ups, though its changes fail in hostile words', {
+  test('has no effect in lines, records, reports, fallback scripts or follow-ups, though its changes fail in hostile words', {
     timeout: 1_800_000,
   }, async (context) => {
     const bench = await open(context, FEW, { mishap: hostileMishaps(NAMES) });
@@ -93,7 +93,7 @@ describe('a platform whose names are hostile', () => {
     count('texts', { 'names of a platform': FEW.length });
   });
 
-  test('acts nowhere by the cf tool either, whatever that prints instead of a token', {
+  test('has no effect through the cf tool either, whatever the tool prints instead of a token', {
     timeout: 1_800_000,
   }, async (context) => {
     const bench = await open(context, SAYABLE.slice(0, 2));
@@ -106,7 +106,7 @@ describe('a platform whose names are hostile', () => {
   });
 
   test.skipIf(!hasTerminal())(
-    'acts nowhere on the screen of a run, its log, its fallback script or its help',
+    'has no effect on the screen of a run, its log, its fallback script or its help',
     {
       timeout: 1_200_000,
     },
@@ -136,7 +136,7 @@ describe('a platform whose names are hostile', () => {
     },
   );
 
-  test('is a word of the shell in the fallback script: bash runs none of it, and cf is handed each name whole', {
+  test('is one word of the shell in the fallback script: bash runs none of it, and cf gets each name whole', {
     timeout: 1_200_000,
   }, async (context) => {
     const bench = await open(context, [...SHELL, ...OPTIONS]);

@@ -45,7 +45,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
     return { ...bench, ...running, pid, yard, go: gate.resolve };
   }
 
-  test('opens no debugger for a signal, and continues with its work', async (context) => {
+  test('opens no debugger on a signal, and continues its work', async (context) => {
     const { pid, go, ended, stderr } = await waiting(context);
     const before = listening(pid);
     process.kill(pid, 'SIGUSR1');
@@ -59,7 +59,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
     expect((await ended).code).toBe(0);
   });
 
-  test('would be seen to listen', async () => {
+  test('with an open debugger would be detected', async () => {
     const child = spawn(process.execPath, ['--inspect=127.0.0.1:0', '-e', 'setTimeout(() => 0, 60_000)']);
     await once(child.stderr, 'data');
     expect(listening(child.pid ?? 0)).toHaveLength(1);
@@ -79,7 +79,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
   });
 
   test.skipIf(!hasLimiter).for(FATAL)(
-    'writes no core file where that can be forbidden (%s)',
+    'writes no core file where this can be forbidden (%s)',
     async (signal, context) => {
       const { pid, ended, yard } = await waiting(context);
       await expect.poll(() => readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/core file size +0 /u);
@@ -90,7 +90,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
   );
 
   test.skipIf(!writesCores).for(FATAL)(
-    'has nothing of its memory in a core file where not (%s)',
+    'has no secret of its memory in a core file where this cannot be forbidden (%s)',
     async (signal, context) => {
       const { pid, ended, yard, server, vault } = await waiting(context, { PATH: '/nowhere' });
       process.kill(pid, signal);
@@ -105,7 +105,7 @@ describe.skipIf(!hasProc)('a process that holds keys', () => {
     },
   );
 
-  test('prints an error that nothing caught as it prints every other', async () => {
+  test('prints an uncaught error like any other error', async () => {
     const file = join(import.meta.dirname, '../../src/cli/keep-private.ts');
     const script = `(await import(${JSON.stringify(file)})).keepPrivate(); setTimeout(() => { throw new Error('\\u001b]0;HURT\\u0007') })`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script]);

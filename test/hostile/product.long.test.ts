@@ -34,7 +34,7 @@ async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, opt
   return { ...bench, onTerminal };
 }
 
-describe('of a thousand hostile texts in every field of an answer, no byte acts', () => {
+describe('a thousand hostile texts in every field of an answer have no effect', () => {
   test.for([
     ['backups', 'list'],
     ['restores', 'list'],
@@ -58,7 +58,7 @@ describe('of a thousand hostile texts in every field of an answer, no byte acts'
   });
 });
 
-test('whatever a service says when it refuses acts nowhere, in no form of error and no header', {
+test('the text of a refusal has no effect in any form of error or header', {
   timeout: 1_200_000,
 }, async (context) => {
   let twist = hostileErrors('', 500);
@@ -76,7 +76,7 @@ test('whatever a service says when it refuses acts nowhere, in no form of error 
   }
 });
 
-test('a header that wants to be a terminal, a path or another place stays a header', {
+test('a hostile header is treated only as a header, not as a terminal sequence, a path or another address', {
   timeout: 1_200_000,
 }, async (context) => {
   const evil = '../../evil\u009b2J\u009d0;x\u009c';
@@ -111,7 +111,7 @@ test('a header that wants to be a terminal, a path or another place stays a head
   }
 });
 
-test('a run through such a service leaves a record that acts nowhere, however it is looked at', {
+test('a run through a hostile service leaves a record without effect, however it is shown', {
   timeout: 1_800_000,
 }, async (context) => {
   const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
@@ -153,7 +153,7 @@ test('a run through such a service leaves a record that acts nowhere, however it
 });
 
 test.skipIf(!hasTerminal())(
-  'the screen of a run lists what such a service has, and nothing of it acts',
+  'the screen of a run lists what a hostile service has, without effect',
   { timeout: 1_200_000 },
   async (context) => {
     const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);

@@ -26,7 +26,7 @@ function fillings(name: string, how: 'all' | 'sparing') {
 }
 
 describe.each(Object.keys(RECORDS))('the record of %s, with a hostile text in every place', (name) => {
-  test.each(['all', 'sparing'] as const)('acts in no sentence and no line of the audit (%s)', (how) => {
+  test.each(['all', 'sparing'] as const)('has no effect in any sentence or line of the audit (%s)', (how) => {
     const long = filled(RECORDS[name] ?? [], LONG, 0, how).entries;
     for (const entries of [...fillings(name, how), long]) {
       const lines = auditShow(entries).map((line) => Object.values(line).join(' '));
@@ -35,7 +35,7 @@ describe.each(Object.keys(RECORDS))('the record of %s, with a hostile text in ev
     }
   });
 
-  test('is printable ASCII where it is exported, and acts nowhere in what an audit says of the export', async () => {
+  test('is exported as printable ASCII, and has no effect in the audit of the export', async () => {
     for (const [at, entries] of fillings(name, 'all').entries()) {
       const lines = entries.map((entry) => leafText({ ...entry, body: canonicalBody(entry.body, 'it') }));
       expect(lines.join('').search(/[^\x20-\x7e]/u)).toBe(-1);

@@ -7,14 +7,14 @@ import { jsonOf, RENDERERS, yamlOf } from './renderers.ts';
 
 const TEXTS = corpus();
 
-test('there are a thousand texts that would act, hide or lie, and no two of them are alike', () => {
+test('there are a thousand different texts that would act, hide or lie', () => {
   expect(TEXTS.length).toBeGreaterThan(1_000);
   expect(new Set(TEXTS).size).toBe(TEXTS.length);
   // Most of them would be found if they came through.
   expect(TEXTS.filter((text) => actingIn(text) !== '').length).toBeGreaterThan(800);
 });
 
-describe('no byte of a hostile text acts, and the text is there,', () => {
+describe('a hostile text has no effect, and is shown,', () => {
   test.each(RENDERERS.map((renderer) => [renderer.name, renderer] as const))(
     'in %s',
     (_, { render, share, fields }) => {
@@ -31,7 +31,7 @@ describe('no byte of a hostile text acts, and the text is there,', () => {
     },
   );
 
-  test('in JSON, which is printable ASCII and reads back as what was said', () => {
+  test('in JSON, which is printable ASCII and reads back as the original text', () => {
     for (const text of TEXTS) {
       const lines = jsonOf(text).split('\n');
       expect(lines.join('').search(/[^\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);
@@ -39,7 +39,7 @@ describe('no byte of a hostile text acts, and the text is there,', () => {
     }
   });
 
-  test('in YAML, which is printable ASCII and reads back as what was said', () => {
+  test('in YAML, which is printable ASCII and reads back as the original text', () => {
     for (const text of TEXTS) {
       const yaml = yamlOf(text);
       expect(yaml.search(/[^\n\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);

@@ -42,7 +42,7 @@ function made(entries: ReturnType<typeof filled>['entries'], at: number) {
 }
 
 describe.each(Object.keys(RECORDS))('a report of %s in which every text is hostile', (name) => {
-  test.each(['all', 'sparing'] as const)('neither acts nor formats as Markdown (%s)', (how) => {
+  test.each(['all', 'sparing'] as const)('has no effect and no formatting as Markdown (%s)', (how) => {
     for (const report of reportsOf(name, how)) {
       const markdown = markdownDocument(pagesOf(report));
       expect(actingIn(markdown)).toBe('');
@@ -52,7 +52,7 @@ describe.each(Object.keys(RECORDS))('a report of %s in which every text is hosti
   });
 
   test.each(['all', 'sparing'] as const)(
-    'holds no element, attribute or address of theirs as HTML (%s)',
+    'contains no element, attribute or address of the texts as HTML (%s)',
     (how) => {
       for (const report of reportsOf(name, how)) {
         const html = htmlDocument(pagesOf(report));
@@ -74,7 +74,7 @@ const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(
 );
 
 test.skipIf(browser === undefined)(
-  "a browser that opens such reports runs nothing and draws only what is the report's",
+  'a browser that opens such reports runs nothing and draws only parts of the report',
   { timeout: 1_200_000 },
   () => {
     const pages = TEXTS.filter((text) => /[<>"'&]|script/u.test(text));

@@ -35,7 +35,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     });
   });
 
-  test('once no follow-up is open any more: the run closes and removes what the bindings were made with', {
+  test('once no follow-up is open: the run closes and removes the parameter files of the bindings', {
     timeout: 1_800_000,
   }, async (context) => {
     const bench = await benchesWithPlatform(context);

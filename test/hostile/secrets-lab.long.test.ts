@@ -34,7 +34,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     return { ...place, drawn: tap.drawn };
   }
 
-  test('after a drill that goes by itself: no token of its lab, no key, no password of a binding', {
+  test('after an automatic drill: no token of its lab, no key, no password of a binding', {
     timeout: 1_200_000,
   }, async (context) => {
     const place = machine(context);
@@ -63,7 +63,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     count('secrets', { secrets: place.drawn().length, 'outputs and processes': looks, leaks: 0 });
   });
 
-  test('while a lab runs and is used: its files alone hold them, and those are private', {
+  test('while a lab runs and is used: only its own files contain them, and those are private', {
     timeout: 1_200_000,
   }, async (context) => {
     const place = machine(context);

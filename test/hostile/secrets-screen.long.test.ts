@@ -15,7 +15,7 @@ import { tellAll } from './telling.ts';
 const SECRETS = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey];
 const canLook = existsSync('/proc/self/environ') && hasTerminal();
 
-describe.skipIf(!canLook)('no secret is in the bytes that a full screen has written', () => {
+describe.skipIf(!canLook)('the output of a full screen contains no secret', () => {
   const benches = useBenches();
   const benchesWithPlatform = usePlatformBenches();
 
@@ -39,7 +39,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
     return { ...screen, leave };
   }
 
-  test('by a rotation that is answered key by key', { timeout: 1_200_000 }, async (context) => {
+  test('during a rotation that is answered key by key', { timeout: 1_200_000 }, async (context) => {
     const bench = await benches(context, { taskMs: 40 });
     await lookedAfter(bench, SECRETS, async (run) => {
       const screen = sitDown(context, bench, 'run', 'rotate-key', '--instance', 'orders');
@@ -53,7 +53,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
     });
   });
 
-  test('by a whole disaster recovery whose key is typed, with the applications bound again, and by all its output', {
+  test('during a whole disaster recovery with a typed key and rebound applications, including all its output', {
     timeout: 1_200_000,
   }, async (context) => {
     const bench = await benchesWithPlatform(context);

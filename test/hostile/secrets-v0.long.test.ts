@@ -26,7 +26,7 @@ const CALLS = (backup: string) => [
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
   const benches = useBenches();
 
-  test('after the flows and calls of an instance that only has V0, with every session that it began', {
+  test('after the flows and calls of an instance that only has V0, with every session that it opened', {
     timeout: 1_200_000,
   }, async (context) => {
     /** As they were handed out: with the name of the cookie, its value as it is sent and as it is meant. */

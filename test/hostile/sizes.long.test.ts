@@ -89,7 +89,7 @@ describe.skipIf(!hasProc)('whatever the size, the process stays small and says w
     }
   });
 
-  test('to be configured by', { timeout: 1_200_000 }, async (context) => {
+  test('as a config', { timeout: 1_200_000 }, async (context) => {
     const { calm, env } = await open(context);
     const path = env['LIFEBOAT_CONFIG'] ?? '';
     const aliases = Array.from({ length: 30 }, (_, at) => `a${at}: &a${at} [${`*a${at - 1},`.repeat(10)}]`);
@@ -109,7 +109,7 @@ describe.skipIf(!hasProc)('whatever the size, the process stays small and says w
     }
   });
 
-  test('to have in the journal and in an export', { timeout: 1_800_000 }, async (context) => {
+  test('in the journal and in an export', { timeout: 1_800_000 }, async (context) => {
     const { calm, run, home, folder } = await open(context);
     expect((await run('run', 'back-up-and-verify', '--instance', 'orders', '--yes')).code).toBe(0);
     const bodies = [

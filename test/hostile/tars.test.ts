@@ -20,7 +20,7 @@ test('there are two hundred hostile tars', () => {
 });
 
 describe('a hostile tar', () => {
-  test('gets a verdict from verification, whatever it is, or a clear word', async () => {
+  test('gets a verdict from verification or a clear error, whatever it contains', async () => {
     for (const [name, tar] of TARS) {
       const report = await verifyStream(Readable.from([await backupOf(tar)]), { key: KEY });
       if (report.ok) expect(['intact', 'readable'], name).toContain(report.verdict);
@@ -32,7 +32,7 @@ describe('a hostile tar', () => {
     }
   });
 
-  test('never gets a byte out of the folder that it is unpacked into', async () => {
+  test('never writes a byte outside the folder into which it is unpacked', async () => {
     // What makes a tar a base backup, so that none is refused for the lack of it.
     const first = (await tarOf({ PG_VERSION: '18\n' })).subarray(0, 1024);
     let refused = 0;

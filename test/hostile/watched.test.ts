@@ -38,21 +38,21 @@ function placeOf(program: string, { onTestFinished }: Pick<TestContext, 'onTestF
 
 const looking = { known: [SECRET], held: async () => [], folders: ['home'] };
 
-describe.skipIf(!existsSync('/proc/self/environ'))('who looks after secrets', () => {
+describe.skipIf(!existsSync('/proc/self/environ'))('the watch for secrets', () => {
   test.for(Object.entries(CARELESS))('finds one in %s', async ([, program], context) => {
     const place = placeOf(`${START}${program}`, context);
     const { found } = await watchOver(place, looking, async (run) => void (await run()));
     expect(found).not.toEqual([]);
   });
 
-  test('finds none where none is', async (context) => {
+  test('finds none where there is none', async (context) => {
     const place = placeOf(`${START}spawnSync('sleep', ['0.1']); console.log(TMPDIR)`, context);
     const { found, looks } = await watchOver(place, looking, async (run) => void (await run()));
     expect(found).toEqual([]);
     expect(looks).toBeGreaterThan(2);
   });
 
-  test('knows what a program has drawn for itself alone, and its children too', async (context) => {
+  test('knows the random bytes that a program and its children have drawn', async (context) => {
     const draws = (size: number) => `process.getBuiltinModule('node:crypto').randomBytes(${size})`;
     const child = `spawnSync(process.execPath, ['-e', ${JSON.stringify(draws(24))}])`;
     const place = placeOf(

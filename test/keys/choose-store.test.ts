@@ -49,7 +49,7 @@ describe('the choice of a key store', () => {
     });
   });
 
-  it('refuses a store that it does not know', async () => {
+  it('refuses an unknown store', async () => {
     const choice = chooseStore({ env: { LIFEBOAT_KEYCHAIN: 'plain\u001b[2J' }, home: folder });
     await expect(choice).rejects.toMatchObject({
       code: 'keys.unknown-store',
@@ -58,7 +58,7 @@ describe('the choice of a key store', () => {
     });
   });
 
-  it('says what is wrong with the OS keychain, offers the vault, and takes nothing else', async () => {
+  it('says what is wrong with the OS keychain, suggests the vault, and uses nothing else', async () => {
     const script = `
       const { chooseStore } = await import(${JSON.stringify(new URL('../../src/keys/choose-store.ts', import.meta.url).href)});
       const chosen = await chooseStore({ env: {}, home: ${JSON.stringify(join(folder, 'home'))} }).catch((error) => error);
@@ -80,7 +80,7 @@ describe('the passphrase file', () => {
     ['without one', 'correct horse'],
     ['with the line end of Windows', 'correct horse\r\n'],
     ['with more lines', 'correct horse\nsecond line\n'],
-  ])('gives its first line: %s', async (_title, text) => {
+  ])('has the passphrase in its first line: %s', async (_title, text) => {
     await writeFile(file, text, { mode: 0o600 });
     expect((await readPassphraseFile(file)).reveal()).toBe('correct horse');
   });
@@ -99,7 +99,7 @@ describe('the passphrase file', () => {
     });
   });
 
-  it('may be a link, and is judged by what it leads to', async () => {
+  it('may be a link, and is judged by the target of the link', async () => {
     await writeFile(file, 'correct horse\n', { mode: 0o600 });
     const link = join(folder, 'link');
     await symlink(file, link);
@@ -116,7 +116,7 @@ describe('the passphrase file', () => {
     await expect(readPassphraseFile(file)).rejects.toMatchObject({ code });
   });
 
-  it('is said to be missing', async () => {
+  it('is reported as missing', async () => {
     await expect(readPassphraseFile(file)).rejects.toMatchObject({
       code: 'keys.no-passphrase',
       shortMessage: `there is no passphrase file ${file}`,

@@ -59,7 +59,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
   it.each([
     ['without a password', undefined],
     ['with a password', 'right'],
-  ])('gives everything back as it was, its own and that of other programs, %s', async (_title, password) => {
+  ])('returns every value unchanged, its own and those of other programs, %s', async (_title, password) => {
     await withFolder(async (folder) => {
       const file = password === undefined ? await makePlainKeyring(folder) : undefined;
       // The names of the service and of an account are in the file, too.
@@ -103,7 +103,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
   });
 
   it(
-    'is repaired at the next open if a value is still there with its line ends',
+    'is repaired when it is next opened if a value still contains line ends',
     async () => {
       await withFolder(async (folder) => {
         const file = await makePlainKeyring(folder);
@@ -169,7 +169,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
     PATIENCE_MS,
   );
 
-  it('is known to be in the clear while an item is in it, and one with a password is not', async () => {
+  it('is reported as unencrypted while it contains an item, and one with a password is not', async () => {
     await withFolder(async (folder) => {
       const file = await makePlainKeyring(folder);
       expect(await inSession(folder, undefined, async (store) => store.heldInClear?.())).toBe(file);
@@ -208,7 +208,7 @@ describeWith(PROGRAMS, 'a keyring whose daemon is restarted', () => {
     PATIENCE_MS,
   );
 
-  it('does not count as stored what only the process that wrote it finds', async () => {
+  it('does not count a value as stored if only the process that wrote it finds it', async () => {
     await withFolder(async (folder) => {
       await makePlainKeyring(folder);
       const bus = await startSessionBus(folder);

@@ -59,7 +59,7 @@ describe('a keyring', () => {
     expect(verify(null, text, createPublicKey(key), sign(null, text, key))).toBe(true);
   });
 
-  it('agrees with another process that gets to the first use a moment earlier', async () => {
+  it('agrees with another process that uses it for the first time a moment earlier', async () => {
     const store = memoryStore();
     const late: KeyStore = {
       ...store,

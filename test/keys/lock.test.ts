@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the lock between writers of keys', () => {
-  it('admits one at a time, and admits the next if the work failed', async () => {
+  it('admits one writer at a time, and admits the next if the work failed', async () => {
     const path = join(folder, 'home', 'keys.lock');
     let inside = 0;
     let most = 0;
@@ -28,7 +28,7 @@ describe('the lock between writers of keys', () => {
     expect(most).toBe(1);
   });
 
-  it('gives up if it is held for too long, and says what is locked', async () => {
+  it('gives up when it is held for too long, and says what is locked', async () => {
     const path = join(folder, 'keys.lock');
     const free = Promise.withResolvers<void>();
     const inside = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ describe('the lock between writers of keys', () => {
     expect(wasRun).toBe(false);
   });
 
-  it('says when it cannot be made at all', async () => {
+  it('says when the lock cannot be created at all', async () => {
     await writeFile(join(folder, 'file'), '');
     const locked = withLock(join(folder, 'file', 'keys.lock'), async () => 'never');
     await expect(locked).rejects.toMatchObject({ code: 'keys.io' });

@@ -51,7 +51,7 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
 
   promisesOfAStore(async () => start(folder, ownEnvironment()));
 
-  it('lets one of two processes win that store different values under one account', async () => {
+  it('lets exactly one of two processes store a value when both store different values under one account', async () => {
     const env = ownEnvironment();
     const stores = [start(folder, env), start(folder, env)];
     await Promise.all(stores.map((store) => store.probe()));
@@ -68,7 +68,7 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
     }
   });
 
-  it('is listed and probed by several processes at once, and none of them dies of it', async () => {
+  it('can be listed and probed by several processes at once, and none of them crashes', async () => {
     const env = ownEnvironment();
     const stores = [start(folder, env), start(join(folder, 'another-home'), env), start(folder, env)];
     for (let round = 0; round < 20; round += 1) {
@@ -92,7 +92,7 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
 });
 
 describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
-  it('is called locked, and is distinguished from one without the key', async () => {
+  it('is reported as locked, which differs from a keychain without the key', async () => {
     await withFolder(async (folder) => {
       await inBus(folder, { password: 'right' }, async (store) => {
         await store.put('orders/0123456789ab', new Secret('kept'));
@@ -114,7 +114,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it('is said to have no keychain yet when the service starts without one', async () => {
+  it('is reported as having no keychain yet when the service starts without one', async () => {
     await withFolder((folder) =>
       inBus(folder, {}, async (store) => {
         const expected = {
@@ -127,7 +127,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     );
   });
 
-  it('is said to have no service when nothing on the bus is a keychain', async () => {
+  it('is reported as having no service when nothing on the bus is a keychain', async () => {
     await withFolder((folder) =>
       inBus(folder, { activation: false }, async (store) => {
         await expect(store.get('orders/0123456789ab')).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
   it.each([
     ['without an address', undefined],
     ['with the address of a bus that is gone', 'unix:path=/nonexistent/bus'],
-  ])('is said to have no bus %s', async (_title, address) => {
+  ])('is reported as having no bus %s', async (_title, address) => {
     await withFolder(async (folder) => {
       const env = await sessionEnvironment(folder);
       const store = start(
@@ -157,7 +157,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it('is given up when it never answers, and does not keep the process from ending', async () => {
+  it('is abandoned when it never answers, and does not keep the process from ending', async () => {
     await withFolder(async (folder) => {
       const socket = join(folder, 'mute');
       const mute = createServer().listen(socket);
@@ -181,7 +181,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it('is said to lack its library when keytar cannot load it', async () => {
+  it('is reported as lacking its library when keytar cannot load it', async () => {
     await withFolder(async (folder) => {
       const broken = await keytarWithoutBinaries(folder);
       const store = startRemoteStore(['os', folder], process.env, broken);

@@ -6,7 +6,7 @@ import { readPrivateFile } from '../../src/keys/private-file.ts';
 
 const KIND = { name: 'vault file', mayBeLinkOrPipe: false };
 
-test('a file that is what it was is not copied into memory again, and any other byte of it is read', async () => {
+test('an unchanged file is not copied into memory again, and a change of any byte is read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-private-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'file');

@@ -4,7 +4,7 @@ import type { KeyStore } from '../../src/keys/key-store.ts';
 
 /** The promises of every key store. `open` creates a separate empty store for each test. */
 export function promisesOfAStore(open: () => Promise<KeyStore>): void {
-  it('gives back exactly what was put, and the account of every item', async () => {
+  it('returns exactly what was stored, and the account of every item', async () => {
     const store = await open();
     const pem = '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n';
     await store.put('orders/0123456789ab', new Secret('kéy "with" $pace \\ and 🔑'));
@@ -14,7 +14,7 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect(await store.accounts()).toEqual(['lifeboat/signing-key', 'orders/0123456789ab']);
   });
 
-  it('says undefined for an item that is not there', async () => {
+  it('returns undefined for an item that does not exist', async () => {
     const store = await open();
     expect(await store.get('orders/0123456789ab')).toBeUndefined();
     expect(await store.accounts()).toEqual([]);
@@ -32,7 +32,7 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect((await store.get('orders/0123456789ab'))?.reveal()).toBe('one');
   });
 
-  it('exchanges an item, and refuses what it cannot keep before the old one is touched', async () => {
+  it('replaces an item, and refuses what it cannot keep before the old item is changed', async () => {
     const store = await open();
     await store.exchange('lifeboat/token-orders', new Secret('one'));
     await store.exchange('lifeboat/token-orders', new Secret('two'));
@@ -44,7 +44,7 @@ export function promisesOfAStore(open: () => Promise<KeyStore>): void {
     expect((await store.get('lifeboat/token-orders'))?.reveal()).toBe('two');
   });
 
-  it('stores items together, and none of them when one cannot be', async () => {
+  it('stores items together, and none of them when one cannot be stored', async () => {
     const store = await open();
     const [one, other] = ['orders/0123456789ab', 'users/0123456789ab'] as const;
     await store.put(one, new Secret('one'));

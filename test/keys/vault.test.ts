@@ -154,7 +154,7 @@ describe('a vault that cannot be used', () => {
   });
 
   it.each(['x', '123 567 901', ' '.repeat(20), `  ${'é'.repeat(11)}  `])(
-    'makes no vault with a passphrase of less than twelve characters: "%s"',
+    'creates no vault with a passphrase of less than twelve characters: "%s"',
     async (text) => {
       const store = await openVault({ path, passphrase: async () => new Secret(text), workFactor: FAST });
       for (const ended of [store.probe(), store.put(ACCOUNT, new Secret('one'))])
@@ -166,7 +166,7 @@ describe('a vault that cannot be used', () => {
     },
   );
 
-  it('opens an older vault with whatever passphrase it has', async () => {
+  it('opens an older vault, however short its passphrase', async () => {
     await mkdir(dirname(path), { mode: 0o700 });
     await writeFile(path, await sealItems(new Map([[ACCOUNT, new Secret('one')]]), new Secret('x'), FAST), {
       mode: 0o600,
@@ -176,13 +176,13 @@ describe('a vault that cannot be used', () => {
     expect((await store.get(ACCOUNT))?.reveal()).toBe('one');
   });
 
-  it('takes a passphrase of a thousand characters and more', async () => {
+  it('accepts a passphrase of a thousand characters and more', async () => {
     const passphrase = async () => new Secret('lang wie ein Satz '.repeat(100));
     await (await openVault({ path, passphrase, workFactor: FAST })).put(ACCOUNT, new Secret('one'));
     expect((await (await openVault({ path, passphrase })).get(ACCOUNT))?.reveal()).toBe('one');
   });
 
-  it('says that the passphrase is empty, and makes no vault with it', async () => {
+  it('says that the passphrase is empty, and creates no vault with it', async () => {
     const store = await open('');
     await expect(store.put(ACCOUNT, new Secret('one'))).rejects.toMatchObject({
       code: 'keys.empty-passphrase',
@@ -209,7 +209,7 @@ describe('a vault that cannot be used', () => {
     expect(await readFile(path)).toEqual(harmed);
   });
 
-  it('gives out no item of a vault with a flipped bit, wherever it is', async () => {
+  it('returns no item of a vault with a flipped bit, wherever the bit is', async () => {
     const passphrase = new Secret(PASSPHRASE);
     const bytes = await sealItems(new Map([[ACCOUNT, new Secret('one')]]), passphrase, FAST);
     for (let at = 0; at < bytes.length; at += 1) {
@@ -228,7 +228,7 @@ describe('a vault that cannot be used', () => {
     return openItems(sealed, new Secret(PASSPHRASE), 'v.age').catch((thrown: unknown) => thrown);
   }
 
-  it('of a later version is called newer, not damaged: nobody then replaces it by an old copy', async () => {
+  it('of a later version is reported as newer, not as damaged', async () => {
     const error = await opening('{"things":"top secret","version":2}');
     expect(error).toMatchObject({
       code: 'keys.newer',
@@ -294,7 +294,7 @@ describe('a vault that cannot be used', () => {
     expect((await store.get(ACCOUNT))?.reveal()).toBe('one');
   });
 
-  it('says what the disk said, and keeps the old items', async () => {
+  it('repeats the error of the disk, and keeps the old items', async () => {
     await writeFile(join(folder, 'home'), 'a file where the folder should be');
     const store = await open().catch((error: unknown) => error);
     expect(store).toMatchObject({

@@ -32,7 +32,7 @@ function courseOf(changes: readonly { after: number; jump: number | null; rate: 
   }, []);
 }
 
-test('whatever jumps and paces there were, a later moment never shows an earlier time', () => {
+test('whatever jumps and speeds there were, a later moment never shows an earlier time', () => {
   fc.assert(
     fc.property(History, ({ changes, moments }) => {
       const course = courseOf(changes);
@@ -56,7 +56,7 @@ test('every real millisecond can be recovered from its service time', () => {
   );
 });
 
-test('a time that a jump skipped is the moment of the jump', () => {
+test('a time that a jump skipped maps to the moment of the jump', () => {
   const course = advanced([], START, 30 * DAY);
   expect(courseToReal(course, START + DAY)).toBe(START);
   expect(courseToReal(course, START + 31 * DAY)).toBe(START + DAY);

@@ -84,7 +84,7 @@ describe('an answer', () => {
     [502, 'upstreamError'],
     [503, 'upstreamError'],
     [504, 'upstreamError'],
-  ])('can be %i in JSON, as a page or without a body, and say when to come again', async (status, error) => {
+  ])('can be %i in JSON, as a page or without a body, and say when to try again', async (status, error) => {
     const path = `${instanceOf(lab, 'orders').v1}/backups`;
     for (const body of ['json', 'html', 'empty'] as const) {
       lab.fault({ method: 'GET', effect: { kind: 'answer', status, when: 'before', body, retryAfter: 7 } });
@@ -108,7 +108,7 @@ describe('an answer', () => {
     }
   });
 
-  test('can redirect to another origin, with path and query; a redirected POST has done nothing', async () => {
+  test('can redirect to another origin, with path and query; a redirected POST does nothing', async () => {
     const path = `${instanceOf(lab, 'orders').v1}/backups`;
     const before = await ids();
     lab.fault({ effect: { kind: 'redirect', to: 'https://elsewhere.example/ignored', status: 307 } });
@@ -121,7 +121,7 @@ describe('an answer', () => {
     expect(await ids()).toEqual(before);
   });
 
-  test('with a redirect gets the token of a careless client: the lab shows it', async () => {
+  test('with a redirect gets the token from a careless client, which the lab makes visible', async () => {
     const seen: (string | undefined)[] = [];
     const elsewhere = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -171,7 +171,7 @@ describe('an answer', () => {
     expect(nothing.headers).not.toHaveProperty('content-length');
   });
 
-  test('of one endpoint can show another time; the others show the right one', async () => {
+  test('of one endpoint can show a wrong time, while the others show the right one', async () => {
     const path = instanceOf(lab, 'orders').v1;
     const hour = 3_600_000;
     lab.fault({ path: '/backups', effect: { kind: 'date', skewMs: -2 * hour } });

@@ -60,14 +60,14 @@ describe('a fault', () => {
     expect(hits(faults, 1000)).toHaveLength(3);
   });
 
-  test('several hit one call in the order in which they were added', () => {
+  test('hits one call together with others in the order in which they were added', () => {
     const faults = table();
     faults.add({ effect: { kind: 'delay', ms: 1 } });
     faults.add({ effect: DROP });
     expect(faults.take(LIST, ORDERS).map(({ kind }) => kind)).toEqual(['delay', 'drop']);
   });
 
-  test('that would not show, behind one that ends the call or is of its kind, waits for the next call', () => {
+  test('that would have no effect after another fault of the same call waits for the next call', () => {
     const faults = table();
     const answer = { kind: 'answer', status: 502, when: 'after' } as const;
     faults.add({ path: '/backups', effect: { kind: 'garble', body: 'empty' } });

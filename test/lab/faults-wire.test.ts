@@ -68,7 +68,7 @@ describe('methods', () => {
     }
   });
 
-  test('a method that an endpoint lacks is 405 with those that it has, in its own words', async () => {
+  test('a method that an endpoint lacks gets 405 with those that it has, in the words of the endpoint', async () => {
     const { v1, v0 } = instanceOf(lab, 'orders');
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const answer = await send(await request(`${method} ${v1}/backups`));
@@ -116,7 +116,7 @@ describe('paths', () => {
 });
 
 describe('bodies', () => {
-  test('that are huge are 413, that are broken 400 or 422; the next caller is served as usual', async () => {
+  test('that are huge get 413, broken ones 400 or 422; the next caller is served as usual', async () => {
     const line = `PATCH ${instanceOf(lab, 'orders').v1}/backups-config`;
     const size = 8 * 2 ** 20;
     const huge = await send(await request(line, [`Content-Length: ${size}`], 'x'.repeat(size)));
@@ -133,7 +133,7 @@ describe('bodies', () => {
     expect((await curl(lab, 'GET', instanceOf(lab, 'orders').v1)).status).toBe(200);
   });
 
-  test('that never arrive completely do nothing', async () => {
+  test('that never arrive completely have no effect', async () => {
     const { v1 } = instanceOf(lab, 'orders');
     const config = async () => (await curl(lab, 'GET', `${v1}/backups-config`)).json;
     const before = await config();

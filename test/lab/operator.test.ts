@@ -64,7 +64,7 @@ test('the router ends a request with 504 before its answer begins, or cuts a dow
   lab.clearFaults();
 });
 
-test('after a change of the key, the rule of the lab says whether older backups can be downloaded', async () => {
+test('after a change of the key, the rule of the lab decides whether older backups can be downloaded', async () => {
   const own = await startTestLab({ downloads: 'own-key', instances: [{ name: 'orders', key: true }] });
   try {
     const { v1, v0 } = instanceOf(own, 'orders');

@@ -56,7 +56,7 @@ test('an instance with sample data has two applications and a key; an empty one 
   expect(CfPage.parse(elsewhere.json).resources).toEqual([]);
 });
 
-test('a token is told what it may do with an instance', async () => {
+test('a token learns what it may do with an instance', async () => {
   const { guid } = instanceOf(lab, 'orders');
   const path = `/v3/service_instances/${guid}/permissions`;
   expect(await cf(lab, 'GET', path)).toMatchObject({ status: 200, json: { read: true, manage: true } });

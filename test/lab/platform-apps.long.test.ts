@@ -69,7 +69,7 @@ async function sharedLab(): Promise<Lab> {
   return shared;
 }
 
-test('at rest no order is placed; the applications still report whether they can log in', async () => {
+test('when the lab is at rest no order is placed, and the applications still report whether they can log in', async () => {
   const lab = await sharedLab();
   expect(await querySampleData(lab.folder, 'orders')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 120$/);
   await instanceOf(lab, 'orders').query(
@@ -126,7 +126,7 @@ test('a rollout whose new process cannot work ends with its error, and the old p
   await instanceOf(lab, 'orders').query('alter database postgres connection limit -1');
 });
 
-test('an application whose binding is removed fails at once; without any binding it says so', async () => {
+test('an application whose binding is removed fails at once, and one without any binding says so', async () => {
   const lab = await sharedLab();
   const { guid } = appOf(lab, 'orders-api');
   const [binding] = await bindings(lab, `&app_guids=${guid}`);

@@ -122,7 +122,7 @@ test('a download returns the requested range, on both bases', async () => {
   expectWhole(await download({ range: 'bytes=0-1,4-5' }), whole.bytes);
 });
 
-test('If-Range returns a part of the same bytes, and all of any others', async () => {
+test('If-Range returns a part when the bytes are the same, and everything otherwise', async () => {
   const whole = await download({});
   const etag = whole.headers.get('etag') ?? '';
   const range = 'bytes=5-9';

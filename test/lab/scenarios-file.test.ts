@@ -96,7 +96,7 @@ describe('a scenario in a file', () => {
     });
   });
 
-  test('that is missing, or made to fill the memory, is refused', async () => {
+  test('that is missing, or too large for the memory, is refused', async () => {
     await expect(loadScenario('/nowhere/scenario.yaml')).rejects.toMatchObject({
       code: 'lab.scenario',
       shortMessage: expect.stringContaining('it cannot be read (ENOENT)'),

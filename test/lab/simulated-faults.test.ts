@@ -38,14 +38,14 @@ async function backUpEach(lab: Lab, names: readonly string[]): Promise<readonly 
   return ends.flat();
 }
 
-test('a share hits exactly as many instances, whichever order they are called in', async () => {
+test('a share hits exactly its number of instances, whatever the order in which they are called', async () => {
   const [one, other] = [await startSimulated([lost(7)]), await startSimulated([lost(7)])];
   const hit = await backUpEach(one, sources(one));
   expect(hit).toHaveLength(10);
   expect((await backUpEach(other, sources(other).toReversed())).toSorted()).toEqual(hit);
 });
 
-test('another seed and another time hit other instances, and as many', async () => {
+test('another seed and another time hit other instances, but the same number', async () => {
   const [one, other] = [await startSimulated([lost(7)]), await startSimulated([lost(8)])];
   const first = await backUpEach(one, sources(one));
   const again = await backUpEach(one, sources(one));
@@ -55,7 +55,7 @@ test('another seed and another time hit other instances, and as many', async () 
   expect(bySeed).not.toEqual(first);
 });
 
-test('shares side by side never meet, and the lab counts what they hit', async () => {
+test('neighbouring shares never overlap, and the lab counts what they hit', async () => {
   const failed: Fault = {
     share: [0, 0.02],
     seed: 3,
@@ -89,14 +89,14 @@ test('a call whose answer is lost is carried out and counted once', async () => 
   expect((await call(lab, 'GET', '/lab/counts')).json).toMatchObject({ total: { 'POST /backups': SOURCES } });
 });
 
-test('faults by share are listed, and end with the others', async () => {
+test('faults by share are listed, and end together with the others', async () => {
   const lab = await startSimulated([lost(1, [0, 1])]);
   expect((await call(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [{ share: [0, 1] }] });
   await call(lab, 'DELETE', '/lab/faults');
   expect(await backUpEach(lab, sources(lab))).toEqual([]);
 });
 
-test('a task takes the time that it is given, and is shown at work until then', async () => {
+test('a task takes the configured time, and is shown as running until then', async () => {
   const lab = await startSimulated([], { simulated: { sources: 1, taskMs: [86_400_000, 86_400_000] } });
   const { v1 } = instanceOf(lab, 'sim-00001');
   expect((await listBackups(lab, 'sim-00001')).map(({ status }) => status)).toEqual(['done']);
@@ -107,7 +107,7 @@ test('a task takes the time that it is given, and is shown at work until then', 
   expect(state).toBe('deploying');
 });
 
-test.each([1, 2, 3, 7, 64, 200, 1_000])('a shuffle of %i puts each one at a place of its own', (count) => {
+test.each([1, 2, 3, 7, 64, 200, 1_000])('a shuffle of %i gives each item a different place', (count) => {
   const places = Array.from({ length: count }, (_, at) => shuffledPlace(at, count, 12_345));
   expect(places.toSorted((one, other) => one - other)).toEqual(Array.from({ length: count }, (_, at) => at));
 });

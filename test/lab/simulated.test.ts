@@ -48,7 +48,7 @@ test('its config has each source with its target, and says where the lab is', ()
   expect(platform).toBe('none');
 });
 
-test('every answer says that it is simulated, refusals and answers about the lab too', async () => {
+test('every answer says that it is simulated, including refusals and answers about the lab', async () => {
   const authorization = await readFile(lab.tokenFile, 'utf8');
   for (const path of [v1(SOURCE), `${v1(SOURCE)}/backups`, '/v1/instances/none', '/lab', '/openapi.json']) {
     const answer = await fetch(`${lab.url}${path}`, { headers: { authorization } });
@@ -75,7 +75,7 @@ test('a backup is an archive that openssl opens with the key, and it says that i
   expect(stdout).toContain('holds no data');
 });
 
-test('a recovery takes the right key and ends as at the service; a wrong key fails its task', async () => {
+test('a recovery needs the right key and ends as at the service; a wrong key fails its task', async () => {
   const prepared = await ask(lab, 'POST', `${v1(SOURCE)}/disaster-recovery/prepare`, { body: {} });
   const { backup_guid } = z.object({ backup_guid: z.string() }).parse(prepared.json);
   const perform = async (key: string) => {
@@ -89,7 +89,7 @@ test('a recovery takes the right key and ends as at the service; a wrong key fai
   expect((await ask(lab, 'GET', v1(TARGET))).json).toMatchObject({ state: 'available' });
 });
 
-test('a new key is that of the backups from then on, and earlier ones keep theirs', async () => {
+test('a new key applies to backups from then on, and earlier ones keep theirs', async () => {
   const name = 'sim-00002';
   const folder = await temporaryFolder();
   const body = { encryption_key: 'another key of the test' };
@@ -140,7 +140,7 @@ test('restores, points in time, actions and the old interface answer as they do 
   expect(metrics[0]).toMatch(/^postgresql\.0\./u);
 });
 
-test('a lost instance is out of reach, its backups stay, and it comes back', async () => {
+test('a lost instance is unreachable, its backups stay, and it comes back', async () => {
   const name = 'sim-00004';
   const guid = z.object({ backup_guid: z.string() });
   const prepared = await ask(lab, 'POST', `${v1(name)}/disaster-recovery/prepare`, { body: {} });
@@ -155,7 +155,7 @@ test('a lost instance is out of reach, its backups stay, and it comes back', asy
   expect((await call(lab, 'GET', v1(name))).status).toBe(200);
 });
 
-test('who asks for data is told that there is none', async () => {
+test('a request for data is refused, since there is none', async () => {
   const { query } = instanceOf(lab, SOURCE);
   await expect(query('select 1')).rejects.toMatchObject({ code: 'lab.simulated' });
   expect((await curl(lab, 'POST', `/lab/instances/${SOURCE}/bindings`, { body: { app: 'a' } })).status).toBe(

@@ -25,7 +25,7 @@ describe('the folder of a lab', () => {
     }
   });
 
-  test('is emptied at the end of what the lab put there, and keeps all else', async () => {
+  test('is cleared at the end of what the lab put there, and keeps everything else', async () => {
     const folder = await temporaryFolder();
     const opened = await openStateFolder(folder, HOME, ['orders']);
     for (const name of ['token', 'orders.key', 'notes', 'other.key'])
@@ -64,7 +64,7 @@ const HOME: Home = {
   release: async () => undefined,
 };
 
-test('a sweep removes an empty home that was never finished, and no folder with content', async () => {
+test('a sweep removes an empty home that was never completed, and no folder with content', async () => {
   const root = await temporaryFolder();
   const [unfinished, precious] = ['lifeboat-lab-abcdef', 'lifeboat-lab-notes'].map((name) =>
     join(root, name),

@@ -28,7 +28,7 @@ describe('the id of a backup', () => {
     expect(guidOf(id)).toBe(guid);
   });
 
-  test('says that a guid is right, or is not, only where it shows one; the case of letters says nothing', () => {
+  test('says whether a guid matches only where it shows one; the case of letters does not matter', () => {
     expect(isGuidOf(GUID, `${GUID.toUpperCase()}-${TIME}`)).toBe(true);
     expect(isGuidOf(DIGITS, `${DIGITS}-${TIME}`)).toBe(true);
     expect(isGuidOf(OTHER, `${GUID}-${TIME}`)).toBe(false);
@@ -38,7 +38,7 @@ describe('the id of a backup', () => {
   });
 });
 
-test('an id with a time at its end names one backup; a guid never does, also one that ends in digits', () => {
+test('an id with a time at its end names one backup; a guid never does, even one that ends in digits', () => {
   const ids = [`${GUID}-${TIME}`, `${DIGITS}-${TIME}`, `${GUID}-5`, `bkp-4-${TIME}`];
   expect(ids.map(isOneBackup)).toEqual(ids.map(() => true));
   expect([GUID, DIGITS, 'bkp-4', 'bkp:4.900041~c2'].map(isOneBackup)).toEqual([false, false, false, false]);
@@ -47,16 +47,16 @@ test('an id with a time at its end names one backup; a guid never does, also one
 describe('two ids may be of one instance', () => {
   const ids = [GUID, GUID.toUpperCase(), `${GUID}-${TIME}`, `${GUID}-1742693407000`, `${GUID}-5`];
 
-  test.each(ids)('when they begin with the same guid: %s and each other one', (one) => {
+  test.each(ids)('when they begin with the same guid: %s and each of the others', (one) => {
     expect(ids.map((other) => mayBeOfOneInstance(one, other))).toEqual(ids.map(() => true));
   });
 
-  test('when one begins with what stands before the time of the other, whatever its form', () => {
+  test('when one is the part of the other before its time, whatever its form', () => {
     expect(mayBeOfOneInstance(`bkp-4-${TIME}`, 'bkp-4-1742693407000')).toBe(true);
     expect(mayBeOfOneInstance('bkp-4', `bkp-4-${TIME}`)).toBe(true);
   });
 
-  test('and not when they only look alike', () => {
+  test('but not when they only look alike', () => {
     for (const [one, other] of [
       [GUID, OTHER],
       [GUID, `${OTHER}-${TIME}`],
@@ -84,18 +84,18 @@ describe('what is recovered', () => {
       { readCard: [{ output: onRecord(backupId) }] },
     );
 
-  test('is the newest backup when the guid alone is given, also one that ends in digits', () => {
+  test('is the newest backup when only the guid is given, even one that ends in digits', () => {
     const run = lost(`${DIGITS}-${TIME}`, { backup: DIGITS });
     expect(run.context().source.from).toMatchObject({ guid: DIGITS, what: 'newest', how: 'seen' });
   });
 
-  test('is one backup when its id is given, also one of another form that was listed', () => {
+  test('is one backup when its id is given, even one of another form that was listed', () => {
     const run = lost('bkp:4.900041~c2');
     run.answer({ type: 'operator.useBackup', guid: 'bkp:4.900041~c2' });
     expect(run.context().source.from).toMatchObject({ what: 'backup', how: 'seen' });
   });
 
-  test('is never offered as the newest one by a guid that an id of another form does not show', () => {
+  test('is never offered as the newest one by guid when the id has a form that shows no guid', () => {
     const options = lost(`bkp-4-${TIME}`).question()?.options ?? [];
     expect(options.map(({ event }) => event.type)).not.toContain('operator.useNewest');
   });

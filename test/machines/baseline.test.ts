@@ -42,7 +42,7 @@ describe('what a confirmation of an instance rests on', () => {
     expect(baselineDifferences(BEFORE, { ...BEFORE, ...now })).toEqual(said);
   });
 
-  test('a restore that was not looked for before is in progress', () => {
+  test('a running restore counts as under way even if restores were not read before', () => {
     const { runningRestores, newestRestore, ...unseen } = BEFORE;
     expect(baselineDifferences(unseen, { ...BEFORE, runningRestores: [5] })).toEqual([
       'restore 5 is under way',
@@ -51,7 +51,7 @@ describe('what a confirmation of an instance rests on', () => {
   });
 });
 
-test('a target is another one by everything but the time of its last change', () => {
+test('a target has changed if anything but the time of its last change differs', () => {
   const before: TargetIdentity = {
     instanceId: '9',
     updatedAt: '2026-03-01T00:00:00Z',

@@ -40,7 +40,7 @@ test('a lost answer is uncertain until a backup shows what became of it', () => 
   });
 });
 
-test('a run that is stopped says how far the change had come', () => {
+test('a stopped run says how far the change had come', () => {
   const titles = [started, rotated({ answer: 'unknown' }), rotated({ answer: 'accepted' })].map(
     (context) => closingOf(context, 'stopped').title,
   );
@@ -51,7 +51,7 @@ test('a run that is stopped says how far the change had come', () => {
   ]);
 });
 
-test('what was done outside or skipped stands among the deviations of a proven run', () => {
+test('what was done outside or skipped is among the deviations of a proven run', () => {
   const outside = rotated({ answer: 'unknown', outside: 'in the dashboard' });
   const closing = closingOf(
     { ...outside, ...proven, skipped: [{ step: 'oldBackup', reason: 'proven yesterday' }] },

@@ -8,7 +8,7 @@ const failure = (candidates: readonly object[]) => ({
   evidence: { candidates: candidates as never },
 });
 
-test('each task that may be ours is an answer, the surest first, with why it may be ours or not', () => {
+test('each task that may be ours is an answer, the most certain first, with why it may be ours or not', () => {
   const options = adoptions(
     failure([
       { id: 3, triggeredAt: null, status: 'queued', certainty: 'possible', why: 'its time is not reported' },
@@ -42,7 +42,7 @@ test('each task that may be ours is an answer, the surest first, with why it may
   ]);
 });
 
-test('of tasks that are as sure as each other, the nearest to the request comes first, under the cursor, with its distance', () => {
+test('of equally certain tasks the nearest to the request comes first, under the cursor, with its distance', () => {
   const options = adoptions(
     failure([
       { id: 9, certainty: 'likely', secondsFromRequest: 600, fromRequest: '10 min after the request' },
@@ -61,12 +61,12 @@ test('of tasks that are as sure as each other, the nearest to the request comes 
   expect(options.some(({ recommended }) => recommended)).toBe(false);
 });
 
-test('evidence that is none of a task gives no answer', () => {
+test('evidence that does not describe a task gives no answer', () => {
   expect(adoptions(failure([{ id: 'x' }, { status: 'done' }]), 'backup')).toEqual([]);
   expect(adoptions(undefined, 'backup')).toEqual([]);
 });
 
-test('looking again and sending it are worded the same everywhere', () => {
+test('looking again and sending again are worded the same everywhere', () => {
   expect(lookAgain('its list of backups').label).toBe('wait and look again');
   expect(sendAgain('creates one more').label).toBe('it never happened: send it again');
 });

@@ -26,7 +26,7 @@ function runbooksIn(flows: readonly { readonly name: string }[]): ReadonlySet<st
 
 const ALL = new Set<string>(OFFERED);
 
-test('every runbook is there under its own id', () => {
+test('every runbook is registered under its own id', () => {
   expect(Object.entries(runbooks).map(([name, { id }]) => [name, id])).toEqual(
     Object.keys(runbooks).map((id) => [id, id]),
   );

@@ -39,7 +39,7 @@ describe.each(allRunbooks)('$id', ({ machine }) => {
   const exitsOf = (phase: AnyStateNode) =>
     (metaAt(machine, phase.key) as { readonly exits?: Exits } | undefined)?.exits ?? {};
 
-  it('has on its page every edge between its phases, and no other one', () => {
+  it('shows on its page every edge between its phases, and no other', () => {
     expect(phases.length).toBeGreaterThan(3);
     for (const phase of phases) {
       const built = new Set(leavings(phase).map(({ id }) => id));
@@ -47,7 +47,7 @@ describe.each(allRunbooks)('$id', ({ machine }) => {
     }
   });
 
-  it('is entered at the beginning of a phase, or by a door that has a name', () => {
+  it('is entered at the beginning of a phase, or through a named entry', () => {
     for (const phase of phases)
       for (const { id, parent } of leavings(phase))
         if (parent !== machine.root) expect(id, phase.key).toMatch(new RegExp(`^${parent?.key}:\\w+$`, 'u'));

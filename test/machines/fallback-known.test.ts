@@ -50,13 +50,13 @@ const BOUND: Bound = {
   foundAt: '2026-03-01T02:59:00.000Z',
 };
 
-test('an update names the offering that the instance was made from, not the instance', () => {
+test('an update names the offering from which the instance was made, not the instance', () => {
   expect(
     bodies(changeInstanceFallback({ ...update, preflight: { facts: FACTS } }, 'confirm.asking')),
   ).toEqual([{ service_id: { known: 'the-offering' } }]);
 });
 
-test('a key that goes into escrow is sealed by the age tool to every recipient, before it is set', () => {
+test('a key that goes into escrow is sealed by the age tool to every recipient before it is set', () => {
   const escrow = { places: ['./escrow', 'store'], recipients: ['age1ada', 'age1bo'] };
   const context = startingContext({ instance: 'orders' }, 'rotate-key');
   const steps = restOf('rotate-key')(
@@ -70,7 +70,7 @@ test('a key that goes into escrow is sealed by the age tool to every recipient, 
   expect(JSON.stringify(steps[at ?? -1]?.actions)).toContain('./escrow, store');
 });
 
-test('an update whose offering is not known shows the instance, and asks for it', () => {
+test('an update with an unknown offering shows the instance, and asks for the offering', () => {
   const { offering: _, ...service } = FACTS.service;
   const steps = changeInstanceFallback(
     { ...update, preflight: { facts: { ...FACTS, service } } },
@@ -92,7 +92,7 @@ test('a service key is recreated with its parameters, and only when the old one 
   ]);
 });
 
-test('where an old binding may stay behind, there is a way to bind without its name; in place there is no need', () => {
+test('where an old binding may remain, there is a way to bind without its name; in place it is not needed', () => {
   const input = { instance: 'orders', mode: 'perform' as const, target: 'orders-dr' };
   const elsewhere = withBound(startingContext(input), BOUND);
   const [bind] = binds(disasterRecoveryFallback(elsewhere, 'followUps.asking'));
@@ -109,7 +109,7 @@ test('where an old binding may stay behind, there is a way to bind without its n
   expect(same?.otherwise).toBeUndefined();
 });
 
-test('the head of a fallback script lists what the run has found and done, so that it is not done again', () => {
+test('the head of a fallback script lists what the run has found and done, so that it is not repeated', () => {
   const runbook = runbooks['restore-backup'];
   if (runbook === undefined) throw new Error('there is no such runbook');
   const closed = { how: 'hand' as const, text: 'a colleague\ndid it', evidence: {} };
@@ -167,7 +167,7 @@ function binds(steps: Steps): Run[] {
   return commandsOf(steps).filter(({ command }) => command[1] === 'bind-service');
 }
 
-test('a call that a run may have sent is looked for first, whatever its page calls the phase', () => {
+test('a call that a run may have sent is looked for first, whatever the phase is called', () => {
   const parts = [
     [restoreFallback(restoreBackupByHand), 'restore-backup'],
     [setKeyFallback, 'rotate-key'],

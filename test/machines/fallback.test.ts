@@ -62,7 +62,7 @@ test('the fallback script of an update neither forbids nor allows updates, and s
 });
 
 test.each(['confirm.asking', 'release.releasing', 'followUps.asking'])(
-  'updates that a run has forbidden are allowed again by its fallback script, not forbidden once more: %s',
+  'updates that a run has forbidden are allowed again by its fallback script, not forbidden again: %s',
   (state) => {
     const context = contextWith(
       {
@@ -80,7 +80,7 @@ test.each(['confirm.asking', 'release.releasing', 'followUps.asking'])(
 );
 
 describe.for(all)('the fallback script of $id', (runbook) => {
-  test('begins, in every state, with what that state was about; when a run is over nothing is left', () => {
+  test('begins in every state with what that state was about; when a run is over, nothing is left', () => {
     // In these states the script has no step: nothing is known yet to be a follow-up, to be asked for, or to
     // exist.
     const silent =
@@ -124,7 +124,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
     }
   });
 
-  test('grows no longer on the way, and repeats no change that lies behind', () => {
+  test('does not get longer along the way, and repeats no earlier change', () => {
     const lengths = mainPathOf(runbook.machine, initialContext(runbook));
     const changes = lengths.map((state) => changesOf(stepsOf(runbook, state)).length);
     // The follow-ups are one part, because they may be done in any order.
@@ -132,7 +132,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
     expect(changes[0]).toBeGreaterThan(changes.at(-1) ?? 0);
   });
 
-  test('destroys nothing without a typed name, and sends nothing twice without a look', () => {
+  test('destroys nothing without a typed name, and sends nothing twice without looking first', () => {
     for (const state of statesOf(runbook)) expectSafe(stepsOf(runbook, state), state);
   });
 });
@@ -154,7 +154,7 @@ function expectSafe(steps: readonly FallbackStep[], state: string): void {
 }
 
 test.each(SingleChange().shape.change.options)(
-  'the script of the single change %s makes it, and safely',
+  'the script of the single change %s makes the change, and safely',
   (change) => {
     const settings = change === 'changeBackupSettings' ? { retentionDays: 7 } : undefined;
     const setting = change === 'changeUpdateSetting' ? { type: 'general', allowed: false } : undefined;
@@ -171,7 +171,7 @@ const [restoreBackup, pitr, recovery] = ['restore-backup', 'restore-point-in-tim
   (id) => runbooks[id] as Runbook,
 ) as [Runbook, Runbook, Runbook];
 
-test('in doubt about a restore it says so, and shows the list before anything else', () => {
+test('when a restore is in doubt it says so, and shows the list before anything else', () => {
   for (const runbook of [restoreBackup, pitr, recovery]) {
     const [first] = stepsOf(runbook, 'restore.inDoubt');
     const call = callsOf(first === undefined ? [] : [first]).find(({ once }) => once !== undefined);
@@ -181,7 +181,7 @@ test('in doubt about a restore it says so, and shows the list before anything el
   }
 });
 
-test('what is known is written out: the backup, the time, the guid, the id of a task', () => {
+test('known values are written out: the backup, the time, the guid, the id of a task', () => {
   const chosen = contextWith({ choose: { backup: { id: 17, status: 'done' } } });
   expect(callsOf(stepsOf(restoreBackup, 'confirm.asking', chosen))).toContainEqual(
     expect.objectContaining({ path: '/backups/:id/restore', id: { known: '17' } }),
@@ -213,7 +213,7 @@ test('what is known is written out: the backup, the time, the guid, the id of a 
   });
 });
 
-test('performing a recovery calls nothing of the source, in any state', () => {
+test('performing a recovery calls nothing at the source, in any state', () => {
   const context = startingContext({ instance: 'orders', target: 'orders-dr', mode: 'perform' });
   for (const state of statesOf(recovery)) {
     const sides = actionsOf(stepsOf(recovery, state, context)).flatMap((action) =>
@@ -223,7 +223,7 @@ test('performing a recovery calls nothing of the source, in any state', () => {
   }
 });
 
-test('what is done is not asked for again', () => {
+test('what is already done is not asked for again', () => {
   const app = { key: 'orders-api', name: 'orders-api', from: 'config' as const };
   const bound = {
     ...{ way: 'cf' as const, notes: [], apps: [app, { ...app, key: 'nightly', name: 'nightly' }], keys: [] },

@@ -63,7 +63,7 @@ function answer(snapshot: AnyMachineSnapshot, event: object, fail?: string): Any
 }
 
 describe('the follow-ups after a restore', () => {
-  test('of a run that was left are known from the moment that the restore may have been sent', () => {
+  test('of a run that was left are known from the moment when the restore may have been sent', () => {
     const input = RestoreBackupInput.parse({ instance: 'orders', backup: 3 });
     let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(runbook.machine, input as never);
     const seen: [string, string[]][] = [];
@@ -78,7 +78,7 @@ describe('the follow-ups after a restore', () => {
     expect(seen.slice(sent)).toEqual(SENT.map((state) => [state, ids]));
   });
 
-  test('every application, key, a fresh backup and the card are follow-ups, with the exact commands', () => {
+  test('each application and key, a fresh backup and the card are follow-ups, with the exact commands', () => {
     const { list } = contextOf(atFollowUps());
     expect(idsOf(list)).toEqual(['rebind-orders-api', 'service-key-ops', 'fresh-backup', 'renew-card']);
     expect(list[0]?.commands).toEqual([
@@ -89,7 +89,7 @@ describe('the follow-ups after a restore', () => {
     ]);
   });
 
-  test('where the config says that there is no platform, nothing is said in the words of one', () => {
+  test('where the config says that there is no platform, no command of a platform appears', () => {
     const bare = { ...bound, way: 'hand', platform: 'none', keys: [], from: undefined, to: undefined };
     const { list } = contextOf(atFollowUps({ ...bare, apps: [{ ...app, binding: undefined }] }));
     expect(list[0]).toMatchObject({
@@ -111,13 +111,13 @@ describe('the follow-ups after a restore', () => {
     ]);
   });
 
-  test('a hostile name is one word of a shell and nothing more', () => {
+  test('a hostile name is one word of a shell', () => {
     const hostile = { ...app, key: 'x', name: "a'; rm -rf ~ #\u0007" };
     const { list } = contextOf(atFollowUps({ ...bound, apps: [hostile] }));
     expect(list[0]?.commands[1]).toBe("cf unbind-service 'a'\\''; rm -rf ~ #' orders-db --wait");
   });
 
-  test('the platform does all it can, then the run sees to the rest and closes as proven', () => {
+  test('the platform does all it can, then the run does the rest and closes as proven', () => {
     const end = answer(atFollowUps(), { type: 'operator.doAll' });
     expect(statePath(end)).toBe('done');
     const closing = runbook.closing(end.context as never, 'done');
@@ -128,7 +128,7 @@ describe('the follow-ups after a restore', () => {
     });
   });
 
-  test('a step at the platform that fails leaves the follow-up open, is shown, and nothing is recommended', () => {
+  test('after a step at the platform fails, its follow-up stays open, is shown, and nothing is recommended', () => {
     const stuck = answer(atFollowUps(), { type: 'operator.doAll' }, 'bindApp');
     expect(statePath(stuck)).toBe('followUps.asking');
     expect(contextOf(stuck)).toMatchObject({
@@ -147,7 +147,7 @@ describe('the follow-ups after a restore', () => {
   });
 
   test.each(['platform.busy', 'platform.unreachable'])(
-    'a platform that cannot be asked now (%s) is not asked for the next one either',
+    'a platform that cannot be asked now (%s) is not asked for the next follow-up either',
     (code) => {
       const refused = { error: { code, shortMessage: 'not now', hints: [], evidence: {} } };
       const [asking] = transition(
@@ -183,7 +183,7 @@ describe('the follow-ups after a restore', () => {
       });
   });
 
-  test('how many were left without the data is counted, except those that the token cannot see', () => {
+  test('follow-ups left without the data are counted, except those that the token cannot see', () => {
     const of = (...ids: readonly string[]) =>
       unboundWords(ids.map((id) => ({ id, kind: id.startsWith('rebind') ? 'rebind' : 'service-key' })));
     expect(of('rebind-a', 'rebind-b', 'service-key-c')).toBe(
@@ -205,7 +205,7 @@ describe('the follow-ups after a restore', () => {
     },
   );
 
-  test('in any order of closing, skipping, doing and failing: the run closes exactly when no follow-up is open, and keeps every closed one', () => {
+  test('in any order of closing, skipping, doing and failing, the run closes exactly when no follow-up is open, and keeps each', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 60 }), (choices) => {
         let snapshot = atFollowUps();
@@ -240,7 +240,7 @@ describe('an application with a command of its own', () => {
   const first = (snapshot: AnyMachineSnapshot) => contextOf(snapshot).list[0];
 
   test.each(['platform', 'cf', 'hand'])(
-    'is reconnected by it whatever the platform is (%s), and the proof closes it',
+    'is reconnected by that command on any platform (%s), and the proof closes it',
     (way) => {
       const at = atFollowUps({ ...own, way });
       expect(first(at)).toMatchObject({
@@ -273,7 +273,7 @@ describe('an application with a command of its own', () => {
     expect(first(next)?.closed).toBeUndefined();
   });
 
-  test('is never reconnected a second time but by a word of its own', () => {
+  test('is reconnected a second time only by a separate answer', () => {
     const at = answer(atFollowUps(own), { type: 'operator.doNow', id: ID }, 'proveApp');
     expect(first(at)).toMatchObject({ doable: 'again' });
     expect(first(at)?.closed).toBeUndefined();
@@ -293,7 +293,7 @@ describe('an application with a command of its own', () => {
     expect(first(answer(at, { type: 'operator.proveApp', id: ID }))?.closed).toMatchObject({ how: 'hand' });
   });
 
-  test('shows the commands that the config has now, once it was read again', () => {
+  test('shows the commands of the current config once it was read again', () => {
     const at = atFollowUps(own);
     const [listing] = transition(runbook.machine, at as never, { type: 'operator.lookAgain' } as never);
     const apps = [{ ...app, reconnect: { ...reconnect, command: ['./again.sh'] } }];

@@ -6,7 +6,7 @@ const tryAgain = { event: { type: 'operator.retry' }, label: 'try again', recomm
 const asked = (prompt: string): Question => ({ kind: 'choice', prompt, options: [tryAgain] });
 const answer = { event: 'operator.retry' };
 
-test('the same answer to the same question is given once', () => {
+test('the same answer to the same question is given only once', () => {
   const given = new GivenAnswers();
   expect(given.mayHelp(asked('it failed'), answer)).toBe(true);
   given.add(asked('it failed'), answer);
@@ -14,7 +14,7 @@ test('the same answer to the same question is given once', () => {
   expect(given.mayHelp(asked('it failed otherwise'), answer)).toBe(true);
 });
 
-test('a question whose words change each time is not answered without end', () => {
+test('a question whose words change each time is not answered endlessly', () => {
   const given = new GivenAnswers();
   let answered = 0;
   while (answered < 100_000 && given.mayHelp(asked(`it failed (request ${answered})`), answer)) {

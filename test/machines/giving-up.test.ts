@@ -41,7 +41,7 @@ describe.each(WAITING)('giving up a wait of $id', ({ id, machine }) => {
   );
 });
 
-test('a wait that was abandoned says what was waited for, and which ways are safe', () => {
+test('an abandoned wait says what was waited for, and which ways are safe', () => {
   const { shortMessage, hints } = givenUp('the restore');
   expect(shortMessage).toBe('you gave up waiting for the restore; the service may still go on with it');
   expect(hints).toEqual([

@@ -15,7 +15,7 @@ function lost(...backups: readonly { readonly id: number; readonly backupId: str
   );
 }
 
-test('without a card the newest backup is recovered by the guid that the ids listed last begin with', () => {
+test('without a card the newest backup is recovered by the guid with which the ids listed last begin', () => {
   const run = lost({ id: 7, backupId: `${GUID}-1742693407644` });
   expect(run.state()).toBe('source.asking');
   expect(run.question()?.options[0]?.hint).toContain(GUID);
@@ -23,7 +23,7 @@ test('without a card the newest backup is recovered by the guid that the ids lis
   expect(run.context().source.from).toMatchObject({ guid: GUID, what: 'newest', how: 'seen' });
 });
 
-test('without a card a backup that was listed last can be chosen, and nothing says that it is proven', () => {
+test('without a card a backup that was listed last can be chosen, and nothing calls it proven', () => {
   const id = `${GUID}-1742693407644`;
   const run = lost({ id: 7, backupId: id });
   expect(run.question()?.options.map(({ label }) => label)).toContain(`backup 7 of ${AT}, not proven`);
@@ -32,12 +32,12 @@ test('without a card a backup that was listed last can be chosen, and nothing sa
   expect(run.context().source.from?.fingerprint).toBe('');
 });
 
-test('an id that could not be sent is not offered, and without any other the guid is asked for', () => {
+test('an id that cannot be sent is not offered, and without any other the guid is asked for', () => {
   expect(lost({ id: 7, backupId: 'two words' }).state()).toBe('source.enteringGuid');
   expect(lost().state()).toBe('source.enteringGuid');
 });
 
-test('of an id of another form only that backup is offered', () => {
+test('for an id of another form, only that backup is offered', () => {
   const run = lost({ id: 7, backupId: 'bkp:4.900041~c2' });
   expect(run.question()?.options.map(({ event }) => event.type)).toEqual([
     'operator.useBackup',

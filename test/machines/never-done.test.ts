@@ -9,7 +9,7 @@ const CONFLICT = {
   evidence: {},
 };
 
-test('a restore that the service refused is described in its words, with the restore that stood in the way', () => {
+test('a refused restore is described in the words of the service, with the restore that stood in the way', () => {
   const evidence = { underWay: [104] };
   expect(
     neverDone({ absences: 1, send: { is: 'absent', lost: CONFLICT, evidence } }, 'a restore'),
@@ -20,7 +20,7 @@ test('a restore that the service refused is described in its words, with the res
   });
 });
 
-test('a request that never arrived is described with what came back for an answer', () => {
+test('a request that never arrived is described with the answer that came back', () => {
   const lost = { ...CONFLICT, code: 'service.error', shortMessage: 'the router gave up (504)' };
   const failure = neverDone({ absences: 2, send: { is: 'absent', lost } }, 'a backup');
   expect(failure.shortMessage).toBe('the request for a backup was sent 2 times and never arrived');
@@ -30,7 +30,7 @@ test('a request that never arrived is described with what came back for an answe
   );
 });
 
-test('what a recovery has to show is known for the guid of the card and for backups on record, and for no other guid', () => {
+test('the backups to recover are known for the guid of the card and for backups on record, and for no other guid', () => {
   const newest = { id: 3, status: 'done', backupId: 'g-3', triggeredAt: '2026-02-28T01:30:00Z' };
   const card = { backupGuid: 'g', preparedAt: '2026-02-28T02:00:00Z', crossCheck: 'agrees' as const, newest };
   const old = { triggeredAt: '2026-01-01T00:00:00Z', provenAt: '2026-01-01T01:00:00Z' };

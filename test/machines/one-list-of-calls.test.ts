@@ -66,7 +66,7 @@ function writtenIn(runbook: Runbook): ReadonlySet<string> {
 describe.for(allRunbooks)('the calls of $id', (runbook) => {
   const planned = plannedIn(runbook);
 
-  test('that its fallback script makes are all planned', () => {
+  test('includes all calls that its fallback script makes', () => {
     const all = new Set(planned.map(named));
     const unplanned = [...writtenIn(runbook)].filter((call) => !all.has(call));
     expect(unplanned).toEqual(runbook.id === 'disaster-recovery' ? [named(TARGET_KEY_CALL)] : []);
@@ -78,7 +78,7 @@ describe.for(allRunbooks)('the calls of $id', (runbook) => {
     expect(changes.filter((call) => !written.has(call))).toEqual([]);
   });
 
-  test('that must not be made twice are looked for in the list that is planned before them', () => {
+  test('that must not be repeated are looked for in the list that is planned before them', () => {
     const lists = new Set(['/backups', '/restores', '']);
     for (const [context, state] of situations(runbook))
       for (const { actions } of fallbackOf(runbook.machine, context, state))
@@ -92,7 +92,7 @@ describe.for(allRunbooks)('the calls of $id', (runbook) => {
   });
 });
 
-test('no part of the fallback script names a method and a path by itself, but for the call that no run makes', () => {
+test('no part of the fallback script names a method and a path itself, except for the call that no run makes', () => {
   const folder = new URL('../../machines/fallback/', import.meta.url);
   const naming = readdirSync(folder).flatMap((file) =>
     [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\b(?:method|path): '/gu)].map(() => file),

@@ -14,7 +14,7 @@ const RECOVER = 'lifeboat run disaster-recovery orders --target TARGET --perform
 
 describe('where the instance does not answer', () => {
   test.each(['unreachable', 'timeout', 'reset', 'error', 'not-found'])(
-    'service.%s offers to recover it without it',
+    'service.%s leads to an offer to recover without the instance',
     (word) => {
       expect(waysOf(`service.${word}`, { mode: 'prepare' })).toEqual([RECOVER]);
     },
@@ -41,16 +41,19 @@ describe('where the instance does not answer', () => {
       {},
       { restore: { intents: 1, absences: 0, send: { is: 'landed' as const, id: 7, adopted: false } } },
     ],
-  ] as const)('%s does not', (_, code, more, known) => {
+  ] as const)('%s leads to no such offer', (_, code, more, known) => {
     expect(waysOf(code, more as Partial<RunInput>, known as Partial<RunContext>)).toEqual([]);
   });
 });
 
-test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered first', (code) => {
-  expect(waysOf(code, { mode: 'perform' })).toEqual(['lifeboat keys add orders']);
-});
+test.each(['key.not-stored', 'backup.wrong-key'])(
+  'where %s, the suggestion is to enter a key first',
+  (code) => {
+    expect(waysOf(code, { mode: 'perform' })).toEqual(['lifeboat keys add orders']);
+  },
+);
 
-test('the next step names the real names, to begin it without the command', () => {
+test('the next step gives the real names for starting the recovery without the command', () => {
   const failure = { code: 'service.error', shortMessage: 'it failed', hints: [], evidence: {} };
   const run = startingContext({ instance: "o'rders", target: 'orders-dr', mode: 'both' });
   expect(otherWays({ ...run, failure })[0]?.leadsTo).toEqual({
@@ -62,7 +65,7 @@ test('the next step names the real names, to begin it without the command', () =
   expect(otherWays(keyless)[0]?.leadsTo).toEqual({ kind: 'add-key', instance: "o'rders" });
 });
 
-test('a run that was stopped is neither stopped nor tried again', () => {
+test('a run that was stopped is not stopped or retried again', () => {
   const run = startingContext({ instance: 'orders' });
   const words = (code: string, isOver: boolean) =>
     otherWays({ ...run, failure: { code, shortMessage: '', hints: [], evidence: {} } }, isOver)[0]?.when;
@@ -72,6 +75,6 @@ test('a run that was stopped is neither stopped nor tried again', () => {
   expect(words('key.not-stored', true)).toMatch(/then begin again$/u);
 });
 
-test('without a failure there is nothing to lead on from', () => {
+test('without a failure no other way is offered', () => {
   expect(otherWays(startingContext({ instance: 'orders' }))).toEqual([]);
 });

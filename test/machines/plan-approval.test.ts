@@ -29,7 +29,7 @@ function waiting(count = 1) {
 
 const APPROVE: PlanEvent = { type: 'operator.confirm', typed: 'west' };
 
-test('the start of a plan is asked for once for each approval, and then goes on', () => {
+test('the start of a plan asks once for each approval, and then goes on', () => {
   const { tell, question } = waiting();
   expect(question()).toMatchObject({ expected: 'west', order: 'start the plan west (approval 1 of 2)' });
   expect(tell(APPROVE)).toBe('approve.asked');
@@ -37,7 +37,7 @@ test('the start of a plan is asked for once for each approval, and then goes on'
   expect(tell(APPROVE)).not.toMatch(/^approve/);
 });
 
-test('who has approved a start with the source up has not approved it with the source down', () => {
+test('an approval of a start with the source up does not count with the source down', () => {
   const { tell, question } = waiting();
   tell(APPROVE);
   expect(tell({ type: 'operator.setSource', source: 'down' })).toBe('approve.asked');

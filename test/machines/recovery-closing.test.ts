@@ -5,7 +5,7 @@ import type { Outcome } from './outcomes.ts';
 import { failure, outcomesOf, range } from './recovery-outcomes.ts';
 
 describe('a restore of a backup', () => {
-  test('asks which backup, a safety backup and the name, and closes when the platform has rebound all', () => {
+  test('asks for the backup, a safety backup and the name, and closes when the platform has rebound everything', () => {
     const run = drive('restore-backup', {});
     expect([run.state(), run.question()?.options.some((one) => one.recommended)]).toEqual([
       'choose.asking',
@@ -25,7 +25,7 @@ describe('a restore of a backup', () => {
     [{ type: 'operator.goOn' }, 'V0 does not say whether orders is available, and nobody looked'],
     [{ type: 'operator.markDone', text: 'psql answers' }, "available, on the operator's word: psql answers"],
   ] as const)(
-    'on an interface that does not say how the instance is asks, and proves nothing: %o',
+    'on an interface that does not report the state of the instance asks a person, and proves nothing: %o',
     ([answer, reason]) => {
       const preflight = outcomesOf('preflight').find((one) => 'output' in one && Object(one.output).unsaid);
       const run = drive('restore-backup', { backup: 3 }, { preflight: [preflight as Outcome] });
@@ -45,7 +45,7 @@ describe('a restore of a backup', () => {
     },
   );
 
-  test('a wrong name moves nothing', () => {
+  test('a wrong name changes nothing', () => {
     const run = drive('restore-backup', { backup: 3 });
     run.goOn();
     run.answer({ type: 'operator.confirm', typed: 'order' });
@@ -61,7 +61,7 @@ describe('a restore of a backup', () => {
     expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
   });
 
-  test('of an instance that was changed between the look and the typed name asks for the name again', () => {
+  test('of an instance that changed between the look and the typed name asks for the name again', () => {
     const [look] = outcomesOf('recheck');
     const baseline = (look as { output: object }).output;
     const now = { output: { ...baseline, updatedAt: '2026-03-01T02:30:00Z', newestRestore: 9 } };
@@ -74,7 +74,7 @@ describe('a restore of a backup', () => {
     ]);
   });
 
-  test('in doubt, looking again keeps the intent, and sending again asks for the name', () => {
+  test('in doubt keeps its intent when looking again, and asks for the name when sending again', () => {
     const doubt = failure('doubt.ambiguous', { candidates: [{ id: 8, status: 'running' }] });
     const run = drive('restore-backup', { backup: 3 }, { restoreBackup: [doubt, doubt] });
     run.goOn();
@@ -85,7 +85,7 @@ describe('a restore of a backup', () => {
     expect([run.state(), run.context().restore.intents]).toEqual(['confirm.asking', 2]);
   });
 
-  test('without a card on record there is no follow-up to renew it', () => {
+  test('without a card on record has no follow-up to renew it', () => {
     const none = { output: { proven: [], keysHeld: [] } };
     const run = drive('restore-backup', { backup: 3 }, { readCard: [none] });
     run.goOn();
@@ -95,7 +95,7 @@ describe('a restore of a backup', () => {
 });
 
 describe('a point in time', () => {
-  test('that was reachable when it was chosen and is not when the name was typed is chosen again', () => {
+  test('that was reachable when chosen and is not when the name is typed is chosen again', () => {
     const moved = { output: { ...range, start: '2026-03-01T00:30:00Z', earliest: '2026-03-01T00:30:05Z' } };
     const run = drive(
       'restore-point-in-time',
@@ -112,7 +112,7 @@ describe('a point in time', () => {
     expect(run.state()).toBe('confirm.asking');
   });
 
-  test('close to an edge of the range of the service is passed with a reason, or chosen again', () => {
+  test('close to an edge of the range of the service is used with a reason, or chosen again', () => {
     for (const time of [range.start, range.end]) {
       const run = drive('restore-point-in-time', { time }, {});
       expect(run.state()).toBe('choose.nearEdge');
@@ -139,7 +139,7 @@ describe('a point in time', () => {
     expect(run.state()).toBe('choose.nearEdge');
   });
 
-  test('that a person chose in place of the one named at the start stays, also if the range grows in between', () => {
+  test('that a person chose in place of the one given at the start is kept, even if the range grows meanwhile', () => {
     const grown = { output: { ...range, end: '2026-03-01T02:30:00Z', latest: '2026-03-01T02:29:59Z' } };
     const run = drive(
       'restore-point-in-time',
@@ -158,7 +158,7 @@ describe('a point in time', () => {
     ]);
   });
 
-  test('other than the one that was asked for is a deviation', () => {
+  test('other than the requested one is a deviation', () => {
     const run = drive('restore-point-in-time', { time: '2026-03-01T01:00:00Z' });
     run.goOn();
     run.goOn();
@@ -173,7 +173,7 @@ describe('a point in time', () => {
 });
 
 describe('a disaster recovery', () => {
-  test('reads nothing of the source but its own record, and pins the target', () => {
+  test('reads only the own record of the source, and pins the target', () => {
     const seen = outcomesOf('inspectTarget');
     const run = drive(
       'disaster-recovery',
@@ -195,7 +195,7 @@ describe('a disaster recovery', () => {
     expect(run.context().followUps.list.map(({ id }) => id)).toContain('remove-target');
   });
 
-  test('whose restore has failed leaves no follow-up to bind to its target', () => {
+  test('leaves no follow-up to bind to its target when its restore has failed', () => {
     const run = drive(
       'disaster-recovery',
       { mode: 'perform', target: 'orders-dr' },
@@ -206,7 +206,7 @@ describe('a disaster recovery', () => {
     expect(runbooks['disaster-recovery']?.followUps?.(run.context() as never, 'restore.broken')).toEqual([]);
   });
 
-  test('of a target that is the source cannot be overridden', () => {
+  test('of a target that is the source cannot be forced', () => {
     const blocked = outcomesOf('inspectTarget')[3] as Outcome;
     const run = drive(
       'disaster-recovery',
@@ -224,7 +224,7 @@ describe('a disaster recovery', () => {
     ).toEqual(['operator.retry', 'operator.stop']);
   });
 
-  test('is prepared without a key unless one is wanted, and a guid of other backups is a question', () => {
+  test('asks about a guid that belongs to other backups, and records that it was overridden', () => {
     const other = outcomesOf('preflight').at(-1) as Outcome;
     const run = drive('disaster-recovery', { mode: 'prepare' }, { preflight: [other] });
     run.goOn();
@@ -250,7 +250,7 @@ describe('a restore that the run did not send', () => {
     return run.closing();
   };
 
-  test('is told, and nothing is lost where it brought back the same before the data was looked at', () => {
+  test('is reported, and costs no proof where it restored the same backup before the data was checked', () => {
     const closing = ended({ beside: beside({}) });
     expect(closing).toMatchObject({ proven: true });
     expect(closing.deviations).toContainEqual({
@@ -259,7 +259,7 @@ describe('a restore that the run did not send', () => {
     });
   });
 
-  test('leaves the run without proof where it failed, brought back other data, or came late', () => {
+  test('leaves the run without proof where it failed, restored other data, or came late', () => {
     for (const closing of [
       ended({ beside: beside({ status: 'failed' }) }),
       ended({ beside: beside({ backup: 4 }) }),
@@ -272,7 +272,7 @@ describe('a restore that the run did not send', () => {
   });
 });
 
-describe('what a run that is stopped says of what it may have done', () => {
+describe('a run that is stopped', () => {
   const RESTORES = [
     ['disaster-recovery', { mode: 'perform', target: 'orders-dr' }, 'performRecovery', 'orders-dr'],
     ['restore-backup', { backup: 3 }, 'restoreBackup', 'orders'],
@@ -289,44 +289,53 @@ describe('what a run that is stopped says of what it may have done', () => {
     return run;
   }
 
-  test.for(RESTORES)('%s: a restore that failed and was to be tried again', ([id, input, , name]) => {
-    const run = ledTo('restore.broken', id, input, BROKEN);
-    run.answer({ type: 'operator.retry' });
-    expect(run.question()).toMatchObject({
-      kind: 'typed-name',
-      stakes: {
-        overwritten: `all data in ${name}; a restore of this run was sent to it, so what it holds is not known`,
-      },
-    });
-    run.answer({ type: 'operator.stop' });
-    expect(run.closing()).toMatchObject({
-      outcome: 'stopped',
-      title: `stopped after a restore was started; what ${name} holds is not known`,
-      unknown: name,
-    });
-  });
+  test.for(RESTORES)(
+    '%s: says what is not known after a restore that failed and was to be tried again',
+    ([id, input, , name]) => {
+      const run = ledTo('restore.broken', id, input, BROKEN);
+      run.answer({ type: 'operator.retry' });
+      expect(run.question()).toMatchObject({
+        kind: 'typed-name',
+        stakes: {
+          overwritten: `all data in ${name}; a restore of this run was sent to it, so what it holds is not known`,
+        },
+      });
+      run.answer({ type: 'operator.stop' });
+      expect(run.closing()).toMatchObject({
+        outcome: 'stopped',
+        title: `stopped after a restore was started; what ${name} holds is not known`,
+        unknown: name,
+      });
+    },
+  );
 
-  test.for(RESTORES)('%s: a lost answer, also when it was to be sent again', ([id, input, verb, name]) => {
-    const title = `stopped in doubt: a restore of ${name} may have started`;
-    const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
-    run.answer({ type: 'operator.sendAgain' });
-    run.answer({ type: 'operator.stop' });
-    expect(run.closing()).toMatchObject({ title, unknown: name });
-    const at = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
-    at.answer({ type: 'operator.stop' });
-    expect(at.closing()).toMatchObject({ title, unknown: name });
-  });
+  test.for(RESTORES)(
+    '%s: says that a restore may have started after a lost answer, even if it was to be sent again',
+    ([id, input, verb, name]) => {
+      const title = `stopped in doubt: a restore of ${name} may have started`;
+      const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
+      run.answer({ type: 'operator.sendAgain' });
+      run.answer({ type: 'operator.stop' });
+      expect(run.closing()).toMatchObject({ title, unknown: name });
+      const at = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
+      at.answer({ type: 'operator.stop' });
+      expect(at.closing()).toMatchObject({ title, unknown: name });
+    },
+  );
 
-  test.for(RESTORES)('%s: that nothing was restored, where no request arrived', ([id, input, verb, name]) => {
-    const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT, { output: { landed: false } }] });
-    run.answer({ type: 'operator.lookAgain' });
-    expect(run.state()).toBe('restore.failed');
-    run.answer({ type: 'operator.stop' });
-    expect(run.closing().title).toBe(`stopped before anything was restored into ${name}`);
-    expect(run.closing()).not.toHaveProperty('unknown');
-  });
+  test.for(RESTORES)(
+    '%s: says that nothing was restored where no request arrived',
+    ([id, input, verb, name]) => {
+      const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT, { output: { landed: false } }] });
+      run.answer({ type: 'operator.lookAgain' });
+      expect(run.state()).toBe('restore.failed');
+      run.answer({ type: 'operator.stop' });
+      expect(run.closing().title).toBe(`stopped before anything was restored into ${name}`);
+      expect(run.closing()).not.toHaveProperty('unknown');
+    },
+  );
 
-  test('nothing of a restore, where the backup before it is in doubt', () => {
+  test('says nothing of a restore where the earlier backup is in doubt', () => {
     const run = drive('restore-backup', { backup: 3 }, { createBackup: [DOUBT] });
     run.goOn();
     expect(run.state()).toBe('safeguard.inDoubt');
@@ -334,7 +343,7 @@ describe('what a run that is stopped says of what it may have done', () => {
     expect(run.closing().title).toBe('stopped before anything was restored into orders');
   });
 
-  test('that an action may have started', () => {
+  test('says that an action may have started', () => {
     const run = drive('change-instance', { action: 'recreate' }, { recreate: [DOUBT] });
     for (let steps = 0; run.state() !== 'act.inDoubt' && steps < 5; steps += 1) run.goOn();
     run.answer({ type: 'operator.sendAgain' });
@@ -342,7 +351,7 @@ describe('what a run that is stopped says of what it may have done', () => {
     expect(run.closing().title).toBe('stopped in doubt: the recreate of orders may have started');
   });
 
-  test('that a backup may have been taken', () => {
+  test('says that a backup may have been taken', () => {
     const run = drive('back-up-and-verify', {}, { createBackup: [DOUBT] });
     run.answer({ type: 'operator.stop' });
     expect(run.closing().title).toBe('stopped in doubt: a backup of orders may have been taken');
@@ -369,7 +378,7 @@ describe('a change of an instance', () => {
     expect(run.sent.filter(({ verb }) => verb === 'changeUpdateSetting')).toEqual([]);
   });
 
-  test('deviates from nothing where the service does not offer to hold updates back', () => {
+  test('has no deviation where the service cannot hold updates back', () => {
     const offered = { output: { changeable: false, why: 'revision 62 does not have it' } };
     const run = drive('change-instance', { action: 'restart' }, { updatesChangeable: [offered] });
     for (let steps = 0; run.state() !== 'done' && steps < 5; steps += 1) run.goOn();
@@ -383,13 +392,13 @@ describe('a change of an instance', () => {
     expect(run.sent.map(({ verb }) => verb)).not.toContain('changeUpdateSetting');
   });
 
-  test('that is stopped puts the update setting back first', () => {
+  test('that is stopped restores the update setting first', () => {
     const run = restart();
     run.answer({ type: 'operator.stop' });
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['stopped', true]);
   });
 
-  test('leaves the update setting as a follow-up when it cannot be put back', () => {
+  test('leaves the update setting as a follow-up when it cannot be restored', () => {
     const set = { output: { type: 'general', allowed: false } };
     const run = restart({ changeUpdateSetting: [set, failure('service.forbidden')] });
     run.goOn();
@@ -415,7 +424,7 @@ describe('a change of an instance', () => {
     },
   );
 
-  test('whose update setting was refused has none to put back', () => {
+  test('whose update setting was refused has nothing to restore', () => {
     const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.skip', text: 'it is not offered' });
     expect(run.context().followUps.list).toEqual([]);
@@ -423,14 +432,14 @@ describe('a change of an instance', () => {
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
-  test('with updates forbidden by hand leaves it to that hand to allow them', () => {
+  test('leaves it to the person who forbade updates by hand to allow them', () => {
     const run = restart({ changeUpdateSetting: [failure('service.forbidden')] });
     run.answer({ type: 'operator.markDone', text: 'in the dashboard' });
     run.goOn();
     expect([run.state(), run.passed.includes('release.releasing')]).toEqual(['done', false]);
   });
 
-  test('has a follow-up for the update setting before it is changed, so that a run that is abandoned leaves it', () => {
+  test('has a follow-up for the update setting before it is changed, so that an abandoned run leaves it', () => {
     const run = restart();
     expect(run.state()).toBe('confirm.asking');
     expect(run.context().followUps.list).toMatchObject([

@@ -26,13 +26,13 @@ function enter(run: ReturnType<typeof drive>, fingerprint: string) {
 
 const stored = (fingerprint: string): Outcome => ({ output: { fingerprint, length: 5, store: 'vault' } });
 
-test('the confirmation of the key on record, which has opened a backup, warns of nothing', () => {
+test('the confirmation with the recorded key, which has opened a backup, has no warning', () => {
   const run = askedForKey();
   run.answer({ type: 'operator.useKey', fingerprint: known });
   expect(run.question()?.prompt).toMatch(/^type the name of the TARGET to recover /u);
 });
 
-test('the confirmation says that another key than that on record was entered', () => {
+test('the confirmation says that the entered key is not the recorded one', () => {
   const run = askedForKey({ storeKey: [stored(OTHER)] });
   expect(enter(run, OTHER)).toMatchObject({ prompt: expect.stringContaining(known), twice: false });
   expect(run.question()?.prompt).toContain(
@@ -40,7 +40,7 @@ test('the confirmation says that another key than that on record was entered', (
   );
 });
 
-test('without a key on record it is entered twice, and the confirmation says that it never opened a backup', () => {
+test('without a recorded key it is entered twice, and the confirmation says that it never opened a backup', () => {
   const none = { output: { proven: [], keysHeld: [] } };
   const run = askedForKey({ readCard: [none], storeKey: [stored(OTHER)] }, { backup: 'G'.repeat(12) });
   expect(enter(run, OTHER)).toMatchObject({ kind: 'secret', twice: true });

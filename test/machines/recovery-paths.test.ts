@@ -46,7 +46,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     expect(destructive.filter(({ confirmed }) => !confirmed).map(({ path }) => path.join(' > '))).toEqual([]);
   });
 
-  test('every question has an open answer, no two of the same name, and every open answer moves the machine', () => {
+  test('every question has an answer that can be chosen, no two have the same name, and each such answer moves the machine', () => {
     for (const { snapshot } of situations) {
       const question = questionAt(runbook, snapshot);
       if (question === undefined) continue;
@@ -58,7 +58,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     }
   });
 
-  test('a typed name gives an order that can be read alone: it names what is changed, and the prompt has it', () => {
+  test('the order under a typed name can be read alone: it names what is changed, and the prompt contains it', () => {
     for (const { snapshot } of situations) {
       const question = questionAt(runbook, snapshot);
       if (question?.kind !== 'typed-name') continue;
@@ -67,7 +67,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     }
   });
 
-  test('no recommended answer destroys, and none is recommended beside a failure', () => {
+  test('no recommended answer destroys anything, and none is recommended beside a failure', () => {
     for (const { snapshot } of situations) {
       const recommended = (questionAt(runbook, snapshot)?.options ?? []).filter((one) => one.recommended);
       expect(recommended.length, statePath(snapshot)).toBeLessThanOrEqual(1);
@@ -79,7 +79,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     }
   });
 
-  test('every failure state shows retry, skip, mark as done and stop, each open or with the reason why not', () => {
+  test('every failure state shows retry, skip, mark as done and stop, each enabled or with a reason', () => {
     const ways = ['operator.retry', 'operator.skip', 'operator.markDone', 'operator.stop'];
     const failed = situations.filter(
       ({ snapshot }) => snapshot.hasTag('failed' as never) && !statePath(snapshot).endsWith('.notInForce'),
@@ -129,7 +129,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     }
   });
 
-  test('where a follow-up is open after a restore, the run cannot be stopped', () => {
+  test('while a follow-up is open after a restore, the run cannot be stopped', () => {
     for (const { snapshot } of situations) {
       const { list } = (snapshot.context as RunContext).followUps;
       const open = stillOpen(list).filter(({ kind }) => kind !== 'release-updates');
@@ -139,7 +139,7 @@ describe.each(GRAPHS)('every path through $id', ({ runbook, effects, situations 
     }
   });
 
-  test('its phases have a title, hold states that lead on, and what it passes without trouble lies in them', () => {
+  test('its phases have a title and states that lead on, and contain all that a run without trouble passes', () => {
     const steps = stepsOf(runbook.machine);
     expect(steps.length).toBeGreaterThan(4);
     for (const { id, title } of steps) {

@@ -4,7 +4,7 @@ import type { Outcome } from './outcomes.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
 
 describe('a restore', () => {
-  test('stops where a restore has begun since the first look, and looks again without asking for the name', () => {
+  test('stops where another restore has begun since the first look, and looks again without asking for the name', () => {
     const [look] = outcomesOf('recheck');
     const baseline = (look as { output: object }).output;
     const busy = { output: { ...baseline, runningRestores: [104] } };
@@ -21,7 +21,7 @@ describe('a restore', () => {
     expect(run.state()).toBe('confirm.asking');
   });
 
-  test('asks for the name again where a restore has begun while it was typed', () => {
+  test('asks for the name again where another restore has begun while it was typed', () => {
     const [look] = outcomesOf('recheck');
     const baseline = (look as { output: object }).output;
     const busy = { output: { ...baseline, runningRestores: [104] } };

@@ -21,7 +21,7 @@ describe('every path through rotate-key', () => {
     }
   });
 
-  test('nothing is called proven without a full read with the new key and old keys that failed', () => {
+  test('nothing is called proven without a full read with the new key, and failed attempts with old keys', () => {
     const proven = situations.filter(
       ({ snapshot }) => snapshot.status === 'done' && snapshot.context.record.isProven,
     );
@@ -33,7 +33,7 @@ describe('every path through rotate-key', () => {
     }
   });
 
-  test('a backup that opens with another key is not the last word where it was adopted: then another one can be asked for', () => {
+  test('when an adopted backup opens with another key, another backup can be requested', () => {
     const found = situations.filter(({ snapshot }) => statePath(snapshot) === 'change.notInForce');
     expect(found.length).toBeGreaterThan(0);
     for (const { snapshot } of found) {
@@ -51,7 +51,7 @@ describe('every path through rotate-key', () => {
     }
   });
 
-  test('every situation that waits for a person offers a way to stop or back', () => {
+  test('every situation that waits for a person offers a way to stop or to go back', () => {
     for (const { snapshot } of situations) {
       const question = questionAt(runbook, snapshot);
       if (question === undefined) continue;

@@ -90,14 +90,14 @@ describe('one send, on every path', () => {
     }
   });
 
-  it('stays as it ended, whatever is said later', () => {
+  it('keeps its final state, whatever is reported later', () => {
     const over = paths.filter(({ send }) => send !== undefined && isOver(send));
     expect(new Set(over.map(({ send }) => send?.state))).toEqual(new Set(['landed', 'absent', 'notSent']));
     const ends = new Map(over.map(({ send }) => [JSON.stringify(send), send]));
     for (const send of ends.values()) for (const event of EVENTS) expect(advance(send, event)).toEqual(send);
   });
 
-  it('keeps when it was first armed, whatever came between', () => {
+  it('keeps the time when it was first armed, whatever came between', () => {
     let send: Send | undefined;
     const later = '2026-11-21T03:05:00.000Z';
     for (const event of [

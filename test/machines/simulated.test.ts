@@ -33,7 +33,7 @@ const SIMULATED = {
 };
 
 test.for(['rotate-key', 'back-up-and-verify'] as const)(
-  'a run of %s that its evidence proves proves nothing on a simulated service',
+  'a run of %s that would be proven by its evidence proves nothing on a simulated service',
   (runbook) => {
     expect(closingOf(runbook)).toMatchObject({ proven: true });
     expect(closingOf(runbook)).not.toHaveProperty('simulated');
@@ -46,7 +46,7 @@ test.for(['rotate-key', 'back-up-and-verify'] as const)(
   },
 );
 
-test('a run that is not proven anyway keeps its words', () => {
+test('a run that is not proven anyway keeps its wording', () => {
   const seen = {
     backup: { ...task, backup: { ...backup, simulated: true as const } },
     record: { isProven: false },

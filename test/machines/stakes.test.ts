@@ -14,10 +14,10 @@ const chosen = { choose: { backup: { id: 41, status: 'done', triggeredAt: MADE }
 describe.each([
   ['a backup', {}],
   ['a point in time', { time: MADE }],
-])('what the restore of %s costs', (_, input) => {
+])('the stakes of a restore of %s', (_, input) => {
   const stakesOf = (known: Partial<RunContext>) => stakesOfRestore(context(known, input));
 
-  it('is all data, and what was written since', () => {
+  it('include all data, and what was written since', () => {
     expect(stakesOf(chosen)).toMatchObject({
       overwritten: 'all data in orders',
       lost: `everything written after ${MADE}`,
@@ -25,11 +25,11 @@ describe.each([
     });
   });
 
-  it('has no way back without a backup of the present state', () => {
+  it('include no way back without a backup of the present state', () => {
     expect(stakesOf(chosen).wayBack).toMatch(/^none:/u);
   });
 
-  it('has the backup of the present state as the way back, by its number', () => {
+  it('include the backup of the present state as the way back, by its number', () => {
     const safeguard = {
       intents: 1,
       absences: 0,
@@ -41,32 +41,32 @@ describe.each([
     );
   });
 
-  it('says so if it is unknown from when on data is lost', () => {
+  it('say so if it is unknown from when on data is lost', () => {
     const stakes = stakesOf({ choose: { backup: { id: 41, status: 'done' } } });
     expect(stakes.lost).toContain('that time is not known');
     expect(stakes).not.toHaveProperty('lostSince');
   });
 });
 
-describe('what a recovery into a target costs', () => {
+describe('the stakes of a recovery into a target', () => {
   const from = { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } as const;
   const recovery: RunContext = {
     ...startingContext({ instance: 'orders', target: 'orders-dr', mode: 'perform' }),
     source: { from },
   };
 
-  it('is the data of the target, and never that of the source', () => {
+  it('include the data of the target, and never that of the source', () => {
     const { overwritten, wayBack } = stakesOfRestore(recovery);
     expect(overwritten).toBe('all data in orders-dr');
     expect(wayBack).toBe('none for orders-dr; orders and its backups are not touched');
   });
 
-  it('does not say that a source is not touched that the same run has prepared', () => {
+  it('do not call a source untouched that the same run has prepared', () => {
     const both = startingContext({ instance: 'orders', target: 'orders-dr', mode: 'both' });
     expect(stakesOfRestore(both).wayBack).toBe('none for orders-dr; orders keeps its data and its backups');
   });
 
-  it('names the moment of a backup that is on record', () => {
+  it('name the time of a backup that is on record', () => {
     const proven = [
       { id: 3, backupId: 'g-1', triggeredAt: MADE, provenAt: MADE, fingerprint: '3fe1b0c2d4a5' },
     ];
@@ -77,7 +77,7 @@ describe('what a recovery into a target costs', () => {
     });
   });
 
-  it('names the newest backup that was ever listed, where the newest one is recovered', () => {
+  it('name the newest backup that was ever listed, where the newest one is recovered', () => {
     const seen = { at: MADE, backups: [{ id: 3, backupId: 'g-1', status: 'done', triggeredAt: MADE }] };
     const onRecord = { proven: [], keysHeld: [], seen };
     const newest = { ...recovery, source: { from: { ...from, what: 'newest' as const } } };

@@ -39,14 +39,11 @@ test.each(CASES)('what $id $named touches is what its states call', ({ id, input
   });
 });
 
-test.each(CASES)(
-  'the states of $id $named that replace data are there exactly where it says so',
-  ({ id, input }) => {
-    const runbook = allRunbooks.find((one) => one.id === id) as Runbook;
-    const restores = effectsOf(runbook, contextOf(id, input)).has('restore');
-    expect(replacesData(runbook.touches(input))).toBe(restores);
-  },
-);
+test.each(CASES)('$id $named has states that replace data exactly where it says so', ({ id, input }) => {
+  const runbook = allRunbooks.find((one) => one.id === id) as Runbook;
+  const restores = effectsOf(runbook, contextOf(id, input)).has('restore');
+  expect(replacesData(runbook.touches(input))).toBe(restores);
+});
 
 test('what an unknown runbook touches is unknown', () => {
   expect(touchesOf('fork-instance', {})).toBeUndefined();

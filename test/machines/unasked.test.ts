@@ -14,7 +14,7 @@ function followUpsWith(bound: object, list: FollowUps = []) {
 
 const idsOf = (list: FollowUps) => list.map(({ id }) => id);
 
-test('a platform that could not be asked leaves a follow-up to find out who is bound, until it can be asked', () => {
+test('a platform that could not be asked leaves a follow-up to find out what is bound, until it can be asked', () => {
   const unasked = followUpsWith({ ...HAND, unasked: true });
   expect(idsOf(unasked)).toContain('rebind-unknown');
   expect(idsOf(followUpsWith({ ...HAND, unasked: true }, unasked))).toContain('rebind-unknown');

@@ -11,12 +11,12 @@ test('every verb that is sent at most once changes an instance', () => {
   expect(harmless).toEqual([]);
 });
 
-test('a verb that only reads changes nothing but files of this machine', () => {
+test('a verb that only reads changes at most files of this machine', () => {
   const effects = new Set(names.filter((verb) => VERBS[verb].kind === 'read').map(effectOf));
   expect(effects).toEqual(new Set(['none', 'download']));
 });
 
-test('the record tells by the table which calls restore, act on the instance, change the key or only add a backup', () => {
+test('the table of verbs tells which calls restore, act on the instance, change the key or only add a backup', () => {
   const verbsWith = (effect: string) => names.filter((verb) => effectOf(verb) === effect).toSorted();
   expect(verbsWith('restore')).toEqual(['performRecovery', 'restoreBackup', 'restoreToTime']);
   expect(verbsWith('instance')).toEqual(['recreate', 'restart', 'update']);
@@ -24,12 +24,12 @@ test('the record tells by the table which calls restore, act on the instance, ch
   expect(verbsWith('backup')).toEqual(['createBackup']);
 });
 
-test('a verb of a journal that is not known here has no effect that anybody could take for harmless', () => {
+test('an unknown verb in a journal has no effect that could be taken for harmless', () => {
   expect(effectOf('dropDatabase')).toBeUndefined();
   expect(effectOf('toString')).toBeUndefined();
 });
 
-test('an activity of another kind, input or output than its verb does not compile', () => {
+test('an activity with another kind, input or output than its verb does not compile', () => {
   const never = () => Promise.reject(new Error('never performed'));
   const recheck: ActivityOf<'recheck'> = { kind: 'read', run: never };
   // @ts-expect-error recheck reads
@@ -53,7 +53,7 @@ test('every verb has words, and nothing else does', () => {
   expect(WORDED.toSorted()).toEqual(names.toSorted());
 });
 
-test('exactly the verbs that are sent once to the service name the call, which is the one of that name in its table', () => {
+test('exactly the verbs that are sent once to the service name a call, which is the one of that name in its table', () => {
   for (const verb of names) {
     if (VERBS[verb].effect === 'outside') continue;
     const [method, path] = callOf(verb, { backup: 7 })?.split(' ') ?? [];
@@ -63,7 +63,7 @@ test('exactly the verbs that are sent once to the service name the call, which i
   }
 });
 
-test('a verb names what its input does, and goes without where the input is not known', () => {
+test('a verb names what its input does, and leaves it out where the input is not known', () => {
   expect(verbTo('unbindApp', { app: { name: 'orders-api' } })).toBe('unbind application orders-api');
   expect(verbTo('unbindApp')).toBe('unbind the application');
   expect(verbDid('verifyBackup', { backup: 7 })).toBe('verified backup 7');

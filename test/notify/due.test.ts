@@ -33,25 +33,31 @@ describe('a target wants a notice', () => {
     ['of any event, where it names none', ENDED, target('a'), undefined, true],
     ['of the events that it names', ENDED, target('a', 10, ['rto', 'ended']), undefined, true],
     ['of no other', ENDED, target('a', 10, ['question']), undefined, false],
-    ['not of what was there before it', ENDED, target('a', 50), undefined, false],
+    ['not of what happened before it was configured', ENDED, target('a', 50), undefined, false],
     [
-      'that a drill is due, since when ever',
+      'that a drill is due, however long it has been due',
       { id: 'drill-due/first', event: 'drill-due', index: undefined, since: EARLIER, stands: true },
       target('a', 99),
       undefined,
       true,
     ],
-    ['that a drill failed after it was there', FAILED, target('a', 99, undefined, EARLIER), undefined, true],
-    ['not that one failed before', FAILED, target('a', 99), undefined, false],
-    ['that one has just failed', { ...FAILED, stands: true }, target('a', 99), undefined, true],
-    ['what it was tried with', FAILED, target('a', 99), posted({ a: ['failed', 1] }), true],
-    ['until it has it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
-    ['whoever else has it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
+    [
+      'that a drill failed after it was configured',
+      FAILED,
+      target('a', 99, undefined, EARLIER),
+      undefined,
+      true,
+    ],
+    ['not that a drill failed before that', FAILED, target('a', 99), undefined, false],
+    ['that a drill has just failed', { ...FAILED, stands: true }, target('a', 99), undefined, true],
+    ['that it was already tried with', FAILED, target('a', 99), posted({ a: ['failed', 1] }), true],
+    ['only until it has received it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
+    ['even if another target has received it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
   ])('%s', (_, notice, wanting, known, isWanted) => {
     expect(wantedBy(notice, [wanting], known)).toHaveLength(isWanted ? 1 : 0);
   });
 
-  test('after a pause that grows, and at last not by itself', () => {
+  test('after a growing pause, and finally no longer by itself', () => {
     const pauses = Array.from({ length: MAX_TRIES }, (_, at) => {
       const [wanted] = wantedBy(ENDED, [target('a')], posted({ a: ['failed', at + 1] }));
       return ((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000;
@@ -64,7 +70,7 @@ test.each([
   [30, 30],
   [1, 2],
   [7 * 24 * 3600, 24 * 3600],
-])('a receiver that asks to be left alone for %s s is tried again after %s s', (retryAfter, seconds) => {
+])('a receiver that asks for a pause of %s s is tried again after %s s', (retryAfter, seconds) => {
   const known = { ...posted({}), tries: { a: { count: 1, at: AT, outcome: 'failed' as const, retryAfter } } };
   const [wanted] = wantedBy(ENDED, [target('a')], known);
   expect(((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000).toBe(seconds);
@@ -75,7 +81,7 @@ test.each([
   [503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }, expect.closeTo(90, -1)],
   [503, { 'retry-after': 'soon' }, undefined],
   [200, { 'retry-after': '40' }, undefined],
-])('a webhook that answers %s with %o is left alone as it says', async (status, headers, seconds) => {
+])('a webhook that answers %s with %o gets the pause that it asks for', async (status, headers, seconds) => {
   const server = await startFaultServer((_, socket) => socket.write(answer(status, 'later', headers)));
   onTestFinished(server.close);
   const hook = { name: 'hook', url: `${server.origin}/hook`, headers: {}, hideEnv: [] };
@@ -88,18 +94,23 @@ describe('an attempt closes a notice', () => {
   test.each<
     [string, Record<string, readonly [Tries['outcome'], number]>, Tries['outcome'], Posted['closes']]
   >([
-    ['when nobody else wants it', { b: ['delivered', 1] }, 'delivered', 'delivered'],
+    ['when no other target wants it', { b: ['delivered', 1] }, 'delivered', 'delivered'],
     ['not while another one wants it', { b: ['failed', 1] }, 'delivered', undefined],
     ['not while it may be tried again', { b: ['delivered', 1] }, 'failed', undefined],
-    ['given up, when it was the last', { a: ['failed', most], b: ['delivered', 1] }, 'failed', 'given-up'],
-    ['given up, when the others were', { b: ['failed', MAX_TRIES] }, 'delivered', 'given-up'],
+    [
+      'as given up, when this was the last attempt',
+      { a: ['failed', most], b: ['delivered', 1] },
+      'failed',
+      'given-up',
+    ],
+    ['as given up, when those of the others were', { b: ['failed', MAX_TRIES] }, 'delivered', 'given-up'],
   ])('%s', (_, tries, outcome, closes) => {
     const wanted = wantedBy(ENDED, [target('a'), target('b')], posted(tries));
     expect(closesWith(wanted, { target: 'a', outcome })).toBe(closes);
   });
 });
 
-test('while another process has the outbox, nothing is sent', async () => {
+test('nothing is sent while another process holds the outbox', async () => {
   const held = async () => {
     throw new LifeboatError('journal.held', 'held');
   };

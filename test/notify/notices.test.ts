@@ -55,7 +55,7 @@ const PAUSED = then(until('restore.sending'), 'run.paused', {
   failure: { code: 'c' },
 });
 
-describe('a question is told', () => {
+describe('a question is notified', () => {
   test.each<[string, readonly Entry[], number, readonly string[]]>([
     ['not while somebody may just be reading it', ASKED, 29, []],
     ['when it stands for half a minute', ASKED, 30, [QUESTION]],
@@ -95,7 +95,7 @@ describe('an objective is in danger', () => {
   });
 });
 
-describe('an end is told', () => {
+describe('an end is notified', () => {
   const tried = (outcome: 'delivered' | 'failed', closes?: 'delivered' | 'given-up') => {
     const { type, body, stream } = triedEntry({ id: `ended/${runId}`, target: 'hook', outcome, closes });
     return then(OVER, type, body, { stream });
@@ -110,7 +110,7 @@ describe('an end is told', () => {
   });
 });
 
-test('nothing is read of a run that was there before every target', async () => {
+test('the record of a run from before every target is not read', async () => {
   for (const entries of [OVER, ASKED, until('restore.waiting')])
     expect(await told(entries, 1000, true, entries.length)).toEqual([]);
 });

@@ -31,7 +31,7 @@ test('a new build replaces the old one as a whole, and leaves nothing beside it'
   expect(readdirSync(root)).toEqual(['dist']);
 });
 
-test('a build that is the same leaves the old one as it is, for those who load from it', () => {
+test('an identical build leaves the old one in place, for processes that load from it', () => {
   const { root, built, place } = folders({ 'main.cjs': 'same', 'prose/a.json': '{}' });
   writeFileSync(join(place, 'main.cjs'), 'same');
   writeFileSync(join(place, 'prose/a.json'), '{}');
@@ -41,7 +41,7 @@ test('a build that is the same leaves the old one as it is, for those who load f
   expect(readdirSync(root)).toEqual(['dist']);
 });
 
-test('the first build is put where there is none', () => {
+test('the first build is put in place where there is none', () => {
   const { built, place } = folders({ 'main.cjs': 'first' });
   rmSync(place, { recursive: true });
   putInPlace(built, place);

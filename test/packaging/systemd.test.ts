@@ -26,7 +26,7 @@ test('systemd and cron run it with the same home and the same config', () => {
   expect(own(cron)).toEqual(own(service));
 });
 
-test('a worker that is stopped has more time than it needs to drain, and what it started is not cut off', () => {
+test('a stopped worker has more time than it needs to drain, and its child processes are not killed first', () => {
   const worker = readFileSync(join(UNITS, 'lifeboat-worker.service'), 'utf8');
   const drain = /DRAIN_MS = ([\d_]+)/.exec(readFileSync(WORKER, 'utf8'))?.[1]?.replace('_', '');
   const stop = /^TimeoutStopSec=(\d+)s$/m.exec(worker)?.[1];

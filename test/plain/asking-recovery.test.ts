@@ -24,7 +24,7 @@ function open(view: RunView) {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('a moment, by lines', () => {
-  it('is read, shown in both zones and taken by a word of its own', async () => {
+  it('is parsed, shown in both zones and confirmed by a word of its own', async () => {
     vi.stubEnv('TZ', 'Asia/Kolkata');
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', '2026-11-21 02:30 UTC');
@@ -38,7 +38,7 @@ describe('a moment, by lines', () => {
     await end();
   });
 
-  it.each(['', 'n', 'yes', 'Y'])('is not taken by %j, and can be typed again', async (word) => {
+  it.each(['', 'n', 'yes', 'Y'])('is not accepted as %j, and can be typed again', async (word) => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', '2026-11-21 02:30 UTC');
     await say('type y: ', word);
@@ -47,7 +47,7 @@ describe('a moment, by lines', () => {
     await end();
   });
 
-  it('says why a text is no moment of the range', async () => {
+  it('says why a text is not a moment in the range', async () => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', 'whenever');
     await expect.poll(io.stderr, SOON).toMatch(/"whenever" is not a time that can be read.*\n> $/u);
@@ -99,7 +99,7 @@ describe('follow-ups, by lines', () => {
     await end();
   });
 
-  it('lead back with an empty line, and have the answers for all of them after the list', async () => {
+  it('lead back with an empty line, and list the answers for all of them at the end', async () => {
     const { run, say, end } = open(VIEWS.openFollowUps);
     await say('> ', '3');
     await say('goes back\\)\\? ', '');

@@ -14,17 +14,17 @@ describe('characters of one cell each', () => {
     expect(SIMPLE.length).toBeGreaterThan(1000);
   });
 
-  it('take one cell, alone and beside any other of them', () => {
+  it('take one cell each, alone and next to any other of them', () => {
     expect(SIMPLE.filter((character) => stringWidth(character) !== 1)).toEqual([]);
     const text = fc.string({ unit: fc.constantFrom(...SIMPLE) });
     fc.assert(fc.property(text, (drawn) => stringWidth(drawn) === drawn.length));
   });
 });
 
-describe('the segmenter of the packages that draw', () => {
+describe('the segmenter of the drawing packages', () => {
   const segments = (text: string) => [...ours.segment(text)];
 
-  it('says of any text what that of Unicode says', () => {
+  it('splits any text like that of Unicode', () => {
     const unit = fc.oneof(
       fc.constantFrom(...SIMPLE),
       fc.constantFrom('\r', '\n', '\u001b', '\u0301', '\u200d', '\ufe0f', '🇨', '👩', '한'),

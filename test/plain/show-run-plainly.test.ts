@@ -14,7 +14,7 @@ const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question
 const nobody = { answer: () => undefined };
 
 describe('showRunPlainly', () => {
-  it('tells a run as lines on stderr and its outcome on stdout', async () => {
+  it('prints a run as lines on stderr and its outcome on stdout', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.checking);
     const shown = showRunPlainly(run, io.streams);
@@ -57,7 +57,7 @@ describe('showRunPlainly', () => {
     expect(io.stdout()).toContain(`leaves for later: ${leaves[0]} (lifeboat followups list)\n`);
   });
 
-  it('claims no clean end if it is unknown what an instance holds', async () => {
+  it('claims no clean end if the content of an instance is unknown', async () => {
     const io = createFakeStreams();
     const { outcome } = VIEWS.outcome;
     const run = createFakeRun({ ...VIEWS.outcome, outcome: outcome && { ...outcome, unknown: 'orders-dr' } });
@@ -68,7 +68,7 @@ describe('showRunPlainly', () => {
     expect(io.stdout()).toContain('look at what orders-dr holds before it is used\n');
   });
 
-  it('says every entry of the log once, also when the oldest have gone', async () => {
+  it('prints every entry of the log once, even when the oldest have gone', async () => {
     const io = createFakeStreams();
     const entry = (at: number) => ({ at: '00:00:00', text: `entry ${at}.`, tone: 'plain' as const });
     const run = createFakeRun({ ...VIEWS.empty, log: [entry(1), entry(2), entry(3)] });
@@ -81,7 +81,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr().match(/entry \d/gu)).toEqual([1, 2, 3, 4, 8, 9].map((at) => `entry ${at}`));
   });
 
-  it('says once what the run is at, in the log or as what continues', async () => {
+  it('prints the current step once, in the log or as what continues', async () => {
     const io = createFakeStreams();
     const at = '00:00:00';
     const activity = { title: 'waiting for backup 7', seconds: 0 };
@@ -98,7 +98,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('now: reading it\n');
   });
 
-  it('says once what has not answered, in a file as on a terminal', async () => {
+  it('prints once what has not answered, in a file as on a terminal', async () => {
     const io = createFakeStreams();
     const awaited = 'db.example.com has not answered GET /v1/instances/… since 03:14:07';
     const activity = { title: 'looking at the instance', seconds: 7 };
@@ -111,7 +111,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr().match(/^ {2}db\.example\.com has not answered.*$/gmu)).toEqual([`  ${awaited}`]);
   });
 
-  it('says once when the run is expected to end, and once that it takes longer than usual', async () => {
+  it('prints once when the run is expected to end, and once that it takes longer than usual', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.empty);
     const shown = showRunPlainly(run, io.streams);
@@ -124,7 +124,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr().match(/^run: .*$/gmu)).toEqual([`run: ${expect12}`, `run: ${late}`]);
   });
 
-  it('numbers the steps that the run takes, names those that it did not need, and says when it goes back', async () => {
+  it('numbers the steps that the run takes, names the skipped ones, and says when it goes back', async () => {
     const io = createFakeStreams();
     const rail = (...states: RailStep['state'][]): RailStep[] =>
       states.map((state, at) => ({ id: `${at}`, title: `part ${at}`, state }));
@@ -146,7 +146,7 @@ describe('showRunPlainly', () => {
     ]);
   });
 
-  it('says in words what colours say elsewhere', async () => {
+  it('uses words for what colours show elsewhere', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.paused);
     const shown = showRunPlainly(run, io.streams);
@@ -163,7 +163,7 @@ describe('showRunPlainly', () => {
     [{}, false, false],
     [{ FORCE_COLOR: '1' }, false, true],
     [{ TERM: 'dumb' }, true, false],
-  ])('with %j on a terminal (%s) it is coloured: %s', async (env, isTTY, coloured) => {
+  ])('with %j on a terminal (%s) the output is coloured: %s', async (env, isTTY, coloured) => {
     const io = createFakeStreams({ isTTY, env });
     const run = createFakeRun(VIEWS.paused);
     const shown = showRunPlainly(run, io.streams);
@@ -234,7 +234,7 @@ describe('showRunPlainly', () => {
     });
   });
 
-  it('gives the answers that the flags determine, once for each question', async () => {
+  it('gives the answers that the flags determine, once per question', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice, (_, it) => it.show(asking(TYPED_NAME)));
     await showRunPlainly(run, io.streams, {
@@ -257,7 +257,7 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('refused: that is not the name of the target\n  hint: look\n');
   });
 
-  it('is silent about a question that another person answers at once, and describes the one the run ends at', async () => {
+  it('is silent about a question that another person answers at once, and describes the question at which the run ends', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams);
@@ -288,7 +288,7 @@ describe('showRunPlainly', () => {
     expect(run.reasons).toEqual([`the process received ${signal}`]);
   });
 
-  it('detaches on Ctrl-C that comes in one piece with an Escape', async () => {
+  it('detaches on Ctrl-C that arrives together with an Escape', async () => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     const run = createFakeRun(asking(TYPED_NAME));
     const shown = showRunPlainly(run, io.streams, { interactive: true });
@@ -298,7 +298,7 @@ describe('showRunPlainly', () => {
     expect(run.reasons).toEqual(['the process received SIGINT']);
   });
 
-  it('says why a run cannot be resumed, and what stays of it, and nowhere how to resume it', async () => {
+  it('says why a run cannot be resumed and what remains of it, and nowhere how to resume it', async () => {
     const io = createFakeStreams();
     const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const run = createFakeRun({ ...asking(TYPED_NAME), gone });
@@ -369,7 +369,7 @@ describe('an operator without the full screen', () => {
     await end();
   });
 
-  it('is not taken at a paste: its line waits for a key', async () => {
+  it('cannot confirm by a paste alone: the pasted line waits for a key', async () => {
     const { run, say, end } = open(asking(TYPED_NAME));
     await say('> ', '\u001b[200~orders-dr\n\u001b[201~');
     await say('> orders-dr\\s+> orders-dr', '\u001b[200~\n\u001b[201~');
@@ -400,7 +400,7 @@ describe('an operator without the full screen', () => {
     expect(io.stderr()).not.toContain('horse');
   });
 
-  it('does not take what was typed before the question was there', async () => {
+  it('cannot answer with text that was typed before the question appeared', async () => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     io.stdin.write('1\r');
     const run = createFakeRun(VIEWS.choice);
@@ -412,7 +412,7 @@ describe('an operator without the full screen', () => {
     expect(run.answers).toEqual([]);
   });
 
-  it('does not take what was typed while the process was held up', async () => {
+  it('cannot answer with text that was typed while the process was blocked', async () => {
     const wire = await openWire();
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     const run = createFakeRun(VIEWS.choice);
@@ -440,7 +440,7 @@ describe('an operator without the full screen', () => {
     wire.stop();
   });
 
-  it('takes one of the lines that keep coming, and none for the question after it', async () => {
+  it('answers with one of many lines in a row, and with none of them the next question', async () => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     const run = createFakeRun(VIEWS.choice, (_, { show, answers }) =>
       show(asking({ ...CHOICE, prompt: `Question ${answers.length}?` })),

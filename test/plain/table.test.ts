@@ -13,7 +13,7 @@ describe('a table', () => {
     { title: 'open', align: 'right' },
   ] as const;
 
-  it('lines its columns up', () => {
+  it('aligns its columns', () => {
     expect(
       formatTable(columns, [
         ['01K', 'rotate-key', '0'],
@@ -22,7 +22,7 @@ describe('a table', () => {
     ).toBe(['run     what        open', '01K     rotate-key     0', '01KAJ8  restore       12'].join('\n'));
   });
 
-  it('counts cells, not characters', () => {
+  it('measures cells, not characters', () => {
     const [, first = '', second = ''] = formatTable(
       [{ title: 'a' }, { title: 'b' }],
       [
@@ -33,7 +33,7 @@ describe('a table', () => {
     expect(cells(first.split('x')[0] ?? '')).toBe(cells(second.split('y')[0] ?? ''));
   });
 
-  it('leaves out what may be left out, and only where nothing else helps', () => {
+  it('leaves out optional columns, and only where nothing else helps', () => {
     const dated = [
       { title: 'run' },
       { title: 'what', gives: true },
@@ -47,7 +47,7 @@ describe('a table', () => {
     expect(at(20)).toBe('01KAJ8  a very long…');
   });
 
-  it('cuts the columns that may give way, and only as far as needed', () => {
+  it('shortens flexible columns, and only as far as needed', () => {
     const lines = formatTable(columns, [['01KAJ8', 'a very long description of a run', '12']], {
       width: 30,
     }).split('\n');
@@ -55,13 +55,13 @@ describe('a table', () => {
     expect(lines[1]).toHaveLength(30);
   });
 
-  it('has no colour unless it is asked for, and no blanks at line ends', () => {
+  it('has no colour unless requested, and no spaces at line ends', () => {
     const text = formatTable(columns, [['a', 'b', '']]);
     expect(text).not.toMatch(/\u001b| $/mu);
     expect(formatTable(columns, [], { colour: true })).toContain('\u001b[1m');
   });
 
-  it('holds any text within any width', () => {
+  it('fits any text into any width', () => {
     const table = [
       { title: 'name', gives: true },
       { title: 'text', gives: true },
@@ -84,7 +84,7 @@ describe('a table', () => {
 });
 
 describe('cut text', () => {
-  it('never takes more cells than it may', () => {
+  it('never takes more cells than allowed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(40), (text, width) => {
         expect(cells(cutText(text, width))).toBeLessThanOrEqual(width);

@@ -11,7 +11,7 @@ const unit = fc.oneof(
 // Every other text has only characters that are known without asking Unicode.
 const anyText = fc.oneof(fc.string({ unit: fc.constantFrom(...'ab -─│…é') }), fc.string({ unit }));
 
-it('a text takes the cells that Unicode says', () => {
+it('a text takes the number of cells that Unicode defines', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(cells(text)).toBe(stringWidth(text));
@@ -19,7 +19,7 @@ it('a text takes the cells that Unicode says', () => {
   );
 });
 
-it('a text is split after the most whole characters that fit, and after one anyway where that is asked', () => {
+it('a text is split after as many whole characters as fit, or after at least one where that is requested', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: -2, max: 12 }), (text, width) => {
       const whole = [...unicode.segment(text)].map(({ segment }) => segment);

@@ -67,20 +67,20 @@ describe('the answer that a plan gives by itself', () => {
     expect(automaticAnswer(RECOVER, state as Parameters<typeof automaticAnswer>[1], decided)).toBeUndefined();
   });
 
-  test('is none about a failure, unless the plan passes it', () => {
+  test('is absent for a failure, unless the plan passes it', () => {
     const failing = asked(FAILURE, { asksAbout: 'failure' }) as Parameters<typeof automaticAnswer>[1];
     expect(automaticAnswer(RECOVER, failing, given)).toBeUndefined();
     const passing = { ...RECOVER, onFailure: 'continue', because: 'it may wait' } as Step;
     expect(automaticAnswer(passing, failing, given)).toEqual({ event: 'operator.stop', text: 'it may wait' });
   });
 
-  test('is none about a call that never arrived, also where the plan passes failures', () => {
+  test('is absent for a call that never arrived, even where the plan passes failures', () => {
     const passing = { ...RECOVER, onFailure: 'continue', because: 'it may wait' } as Step;
     const absent = asked(FAILURE, { asksAbout: 'absence' }) as Parameters<typeof automaticAnswer>[1];
     expect(automaticAnswer(passing, absent, given)).toBeUndefined();
   });
 
-  test('ends a run whose step a person has tried again, but none with a call in doubt', () => {
+  test('ends a run whose step a person has retried, but not one with a call in doubt', () => {
     const repeated = { ...given, isRepeated: true };
     const about = (asksAbout: string) =>
       asked(FAILURE, { asksAbout }) as Parameters<typeof automaticAnswer>[1];
@@ -89,7 +89,7 @@ describe('the answer that a plan gives by itself', () => {
     expect(automaticAnswer(RECOVER, about('doubt'), repeated)).toBeUndefined();
   });
 
-  test('gives a step the words of the person who passed it, and ends a runbook', () => {
+  test('marks a step as done in the words of the person who passed it, and stops a runbook', () => {
     const failing = asked(FAILURE, { asksAbout: 'failure' }) as Parameters<typeof automaticAnswer>[1];
     const passed = { how: 'done-outside' as const, text: 'seen by hand' };
     expect(automaticAnswer(CHECK, failing, { ...given, passed })).toEqual({
@@ -102,7 +102,7 @@ describe('the answer that a plan gives by itself', () => {
     });
   });
 
-  test('ends a step whose group was stopped, and sends no recovery of it; a doubt stays with a person', () => {
+  test('ends a step whose group was stopped, and sends none of its recoveries; a doubt stays with a person', () => {
     const stopped = { ...given, isStopped: true };
     const why = { event: 'operator.stop', text: 'its group was stopped' };
     expect(automaticAnswer(CHECK, asked(FAILURE, { asksAbout: 'failure' }), stopped)).toEqual(why);

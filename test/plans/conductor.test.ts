@@ -110,7 +110,7 @@ async function begunWith(onFailure: object) {
   return { ...plan, running };
 }
 
-test('a run that a stopped group has left stays among its children, as left', async () => {
+test('a run that a stopped group has left stays among its children, marked as left', async () => {
   const plan = await begunWith({});
   await settled(plan).toMatchObject([{ state: 'failing', isLeft: false }]);
   await plan.conductor.decide({ type: 'operator.stopGroup', group: 'data', text: 'enough' }, 'stop');
@@ -142,7 +142,7 @@ test('a plan that goes on after a failure leaves a run that offers no end, and e
   });
 });
 
-test('a run whose step was skipped is left for others to resume, and taken up again for an answer here', async () => {
+test('a run whose step was skipped is released for others to resume, and is taken up again for an answer here', async () => {
   const plan = await begunWith({});
   await settled(plan).toMatchObject([{ state: 'failing', isLeft: false }]);
   const where = { group: 'data', lane: 'db-1', step: 'recover' } as const;
@@ -158,7 +158,7 @@ test('a run whose step was skipped is left for others to resume, and taken up ag
   await plan.running;
 });
 
-test('a run that offers no end is not tried again in a run of its own: the refusal names the run to answer', async () => {
+test('a run that offers no end is not retried in a new run: the refusal names the run to answer', async () => {
   const plan = await begunWith({});
   await settled(plan).toMatchObject([{ state: 'failing' }]);
   const where = { group: 'data', lane: 'db-1', step: 'recover' } as const;
@@ -267,7 +267,7 @@ test('a child at work in another process keeps its slot until it can be taken up
   expect(children()).toMatchObject([{ runId: 'db-2', state: 'at-work', where: 'the backup failed' }]);
 });
 
-test('a step that another process works at is not tried again', async () => {
+test('a step that another process works on is not retried', async () => {
   const { tryAgain } = await afterDeath({ ...snapshotOfChild, question: undefined });
   await expect(tryAgain('db-2')).rejects.toMatchObject({
     code: 'plan.not-failed',
@@ -275,12 +275,12 @@ test('a step that another process works at is not tried again', async () => {
   });
 });
 
-test('a child that waits for a person in another process keeps no slot', async () => {
+test('a child that waits for a person in another process occupies no slot', async () => {
   const { begun } = await afterDeath(snapshotOfChild);
   expect(begun).toEqual(['db-2', 'db-1']);
 });
 
-test('a child of which the record cannot be read keeps its slot, and breaks nothing', async () => {
+test('a child whose record cannot be read keeps its slot, and breaks nothing', async () => {
   const { begun, children } = await afterDeath(new Error('the database is closed'));
   expect(begun).toEqual(['db-2']);
   expect(children()).toMatchObject([{ state: 'at-work' }]);

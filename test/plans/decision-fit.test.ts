@@ -85,7 +85,7 @@ describe('a decision about the run of a plan', () => {
       [LOOKED, BEGUN, stop('data'), { type: 'group.ended', group: 'data', how: 'stopped' }],
       OUT,
     ],
-  ])('does not fit, and says what does: %s', (why, events, event) => {
+  ])('does not fit, and the refusal says what does: %s', (why, events, event) => {
     expect(fitOf(afterEvents(...events), event)).toMatchObject({
       is: 'misfit',
       why: expect.stringContaining(why),

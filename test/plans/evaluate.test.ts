@@ -27,7 +27,7 @@ describe('an instance is', () => {
     expect(of(given).reason).toMatch(/^restored on 2026-02-18 12:00:00 UTC by run /u);
   });
 
-  test('READY at most on a service that says that it is simulated, whatever was restored', () => {
+  test('READY at most on a service that reports itself as simulated, whatever was restored', () => {
     const backups = {
       done: [{ id: 9, backupId: 'guid-9', triggeredAt: ago(2), downloadable: true }],
       skewMs: 0,
@@ -113,7 +113,7 @@ describe('an instance is', () => {
 });
 
 describe('a check', () => {
-  test('is not green any more after its period, and says how old the answer is', () => {
+  test('is no longer green after its period, and says how old the answer is', () => {
     expect(check('reachable', {}, later(30 * 60_000))?.state).toBe('green');
     expect(check('reachable', {}, later(31 * 60_000))).toMatchObject({
       state: 'unknown',
@@ -136,7 +136,7 @@ describe('a check', () => {
     expect(check('token', given)).toMatchObject({ state, code, reason: expect.stringMatching(reason) });
   });
 
-  test('of a token is never green by guess: not where nothing says its end, nor where it was not read', () => {
+  test('of a token is never green by guess: not where nothing states its end, nor where it was not read', () => {
     const objectives = { rto: HOUR };
     const unsaid = { objectives, token: known({ kind: 'unsaid' as const }) };
     expect(check('token', unsaid)).toMatchObject({ state: 'not-applicable', code: 'token.unsaid' });
@@ -150,7 +150,7 @@ describe('a check', () => {
     expect(check('token', long, later(31 * 60_000))?.state).toBe('unknown');
   });
 
-  test('of a token that ends goes by the clock of the service', () => {
+  test('of a token with an end uses the clock of the service', () => {
     const token = known({ kind: 'until' as const, until: ago(-2) });
     const backups = known({ done: [], skewMs: 90 * 60_000 });
     expect(check('token', { token, backups, objectives: { rto: HOUR } })?.code).toBe('token.too-short');
@@ -198,7 +198,7 @@ describe('a check', () => {
     });
   });
 
-  test('of escrow asks for enough holders who have shown that they can open the copy', () => {
+  test('of escrow needs enough holders who have shown that they can open the copy', () => {
     const copies = (recipients: readonly string[]) => [
       {
         type: 'custody.escrowed',

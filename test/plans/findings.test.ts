@@ -47,7 +47,7 @@ describe('an evaluation goes on record', () => {
     expect(made({ ...LATE, objectives: { rpo: HOUR / 2 } }, recordOf(first, late))).toBeUndefined();
   });
 
-  test('with since when the verdict is so, over all entries that say so', () => {
+  test('with the time since when the verdict holds, over all entries that say so', () => {
     const ready = made({});
     const worse = made({ objectives: { rpo: HOUR } }, recordOf(ready));
     const more = made({ objectives: { rpo: HOUR }, held: failed }, recordOf(ready, worse));
@@ -55,7 +55,7 @@ describe('an evaluation goes on record', () => {
     expect(recordOf(ready, worse, more)).toMatchObject({ verdict: 'not-ready', since: ago(-1), at: ago(-2) });
   });
 
-  test('when its plan changed, which drops the restored proof', () => {
+  test('when its plan changed, which removes the proof by restore', () => {
     const of = (plan: string) => ({ ...PROVEN, overview: known({ state: 'available', plan }) });
     const small = made(of('small'));
     const before = { record: known(record({ recovered: recovered(24), evaluated: recordOf(small) })) };
@@ -70,7 +70,7 @@ describe('an evaluation goes on record', () => {
 });
 
 describe('a finding', () => {
-  test('has an owner, a due date and its first sight, which it keeps until the next green', () => {
+  test('has an owner, a due date and the time when it was first seen, until the next green result', () => {
     const first = made(LATE);
     const [finding] = first?.findings ?? [];
     const due = new Date(NOW.getTime() + DAY).toISOString();
@@ -89,7 +89,7 @@ describe('a finding', () => {
     ]);
   });
 
-  test('of a waived check says until when, and is that of its owner', () => {
+  test('of a waived check says until when, and belongs to the owner of the waiver', () => {
     const until = new Date(NOW.getTime() + DAY).toISOString();
     const waivers = [{ check: 'newest-backup', reason: 'moving', until, owner: 'dba' }] as const;
     expect(made({ ...LATE, policy: { waivers } })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a finding', () => {
   });
 });
 
-describe('what did not happen', () => {
+describe('something that did not happen', () => {
   test('is an evaluation after two of its periods, the longest missed first', () => {
     const last = { orders: ago(3), billing: ago(9), stock: ago(1) };
     expect(evaluationMissed(['orders', 'stock'], last, 2 * HOUR, NOW)).toBeUndefined();

@@ -108,7 +108,7 @@ const Shape: fc.Arbitrary<Shape> = fc.record({
   isAfter: fc.boolean(),
 });
 
-test('a forecast ends each group when a scheduler does that sees every lane and every child', () => {
+test('a forecast ends each group at the same time as a scheduler that sees every lane and every child', () => {
   fc.assert(
     fc.property(fc.array(Shape, { minLength: 1, maxLength: 3 }), (shapes) => {
       const input = inputOf(shapes);

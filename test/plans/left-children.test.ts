@@ -57,7 +57,7 @@ function record(row: ChildRow) {
 const runs = { leaveToWorkers: async () => 'CHILD' } as unknown as ChildRuns;
 const END = { result: 'done', endedAt: '2026-03-01T02:10:00.000Z' } as const;
 
-test('the end of a child is seen that is told of while its record is being read', async () => {
+test('the end of a child is seen even if it arrives while the record of the child is being read', async () => {
   const { journal, asked, says, answersAfter, tells } = record(ROW);
   const children = await LeftChildren.of(journal, runs);
   const arrives = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ test('the end of a child is seen that is told of while its record is being read'
   children.close();
 });
 
-test('what is told late of a child takes back nothing that its record already says', async () => {
+test('a late event of a child does not undo what its record already says', async () => {
   const { journal, asked, tells } = record({ ...ROW, isLeft: true, awaits: 'person', where: 'it asks' });
   const children = await LeftChildren.of(journal, runs);
   const child = await children.begin(START);

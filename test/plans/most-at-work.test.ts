@@ -8,7 +8,7 @@ const begun = (index: number, stream: string) => ({
 const moved = (index: number, stream: string, to: string) => ({ index, stream, type: 'event', body: { to } });
 const closed = (index: number, stream: string) => ({ index, stream, type: 'run.closed', body: {} });
 
-test('children are counted while they work: not at a question, again once it is answered, and not when closed', () => {
+test('children are counted while they work: not at a question, but again once it is answered, and not when closed', () => {
   const both = [begun(1, 'run/a'), begun(2, 'run/b')];
   expect(mostAtWork(both)).toEqual({ data: 2 });
   const asked = moved(3, 'run/a', 'confirm.asking');

@@ -79,7 +79,7 @@ describe('a plan is', () => {
     expect(counts).toMatchObject({ proven: 2, ready: 0 });
   });
 
-  test('NOT READY where a step of it tells people, and the config names nobody', () => {
+  test('NOT READY where a step of it notifies people, and the config names nobody', () => {
     const last = { finally: { steps: [{ id: 'tell', notify: { text: 'it has ended' } }] } };
     expect(check(west(last), 'people')?.state).toBe('not-applicable');
     expect(evaluatePlan(west(last, { notified: [] }), NOW)).toMatchObject({
@@ -88,7 +88,7 @@ describe('a plan is', () => {
     });
   });
 
-  test('told to lack scratch instances for its next rehearsal, whenever the last one was', () => {
+  test('reported as lacking scratch instances for its next rehearsal, whenever the last one was', () => {
     const of = west();
     const why = 'a rehearsal needs 2 scratch instances';
     const lacking = { ...of, file: { ...of.file, unrehearsable: why } } as Known;
@@ -155,7 +155,7 @@ describe('a plan is', () => {
     expect(check(west(), 'targets', new Date(NOW.getTime() + 2 * DAY))).toMatchObject({ state: 'unknown' });
   });
 
-  test('that only prepares overwrites no target, so it is no way to recover', () => {
+  test('not a way to recover if it only prepares, since it overwrites no target', () => {
     const prepare = { ...RECOVER, with: { phase: 'prepare' } };
     const groups = [{ id: 'data', for: { name: 'db-*', target: '{name}-dr' }, steps: [prepare] }];
     expect(check(west({ groups }), 'targets')).toMatchObject({
@@ -203,7 +203,7 @@ describe('a plan is', () => {
     expect(evaluatePlan(approvedBy(person('ben'), person('dan')), NOW).verdict).toBe('not-ready');
   });
 
-  test('NOT READY at once where an approver is taken off the list, however lately they signed', () => {
+  test('NOT READY at once when an approver is removed from the list, however recently they signed', () => {
     const before = approvedBy(person('ben', ago(1)), person('cleo', ago(1)));
     expect(check(before, 'people')?.state).toBe('green');
     expect(check({ ...before, approvers: [person('ben', ago(1))] }, 'people')).toMatchObject({

@@ -82,7 +82,7 @@ describe('a plan file', () => {
       'groups.0.steps.0.onFailure: say with `because` why the plan may continue without this step',
     ],
     [
-      'a group after one that is not there',
+      'a group after one that does not exist',
       changed('    for:', '    after: [§dta]\n    for:'),
       'groups.0.after.0: there is no group dta',
     ],
@@ -127,17 +127,17 @@ describe('a plan file', () => {
       'groups.0.steps.0.notify.to: lifeboat.yaml notifies no opps; the most similar: ops',
     ],
     [
-      'a stop rule in words that nobody can count',
+      'a stop rule with an unknown count',
       changed('    steps:', '    stopWhen: { §maxErrors: 2 }\n    steps:'),
       'groups.0.stopWhen.maxErrors: there is no such key',
     ],
     [
-      'an address with a password, without telling it',
+      'an address with a password, which is not repeated,',
       changed('tcp: "127.0.0.1:5432"', 'http: §"https://me:secret@example.com/"'),
       'healthy.0.http: an address has no user or password: both would be on record',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       changed('tcp: "127.0.0.1:5432"', 'http: §ftp.example.com'),
       'healthy.0.http: this is no address of the form https://HOST/PATH',
     ],
@@ -151,7 +151,7 @@ describe('a plan file', () => {
       changed('healthy', '      - { id: §recover, wait: 1s }\nhealthy'),
       'groups.0.steps.1.id: there are two with the id recover',
     ],
-  ])('%s is told with its place', (_, marked, wanted) => {
+  ])('%s is reported with its place', (_, marked, wanted) => {
     const before = marked.slice(0, marked.indexOf('§')).split('\n');
     const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
     expect(problemsOf(marked.replace('§', ''))).toContain(`${place} ${wanted}`);
@@ -178,7 +178,7 @@ describe('weaknesses of a plan', () => {
     ['sql: select count(*) from orders, expect: { rows: ">= 0" }'],
     ['reconcile: true'],
     ['command: ["true"]'],
-  ])('a check that cannot fail is one: %s', (check) => {
+  ])('a check that cannot fail is a weakness: %s', (check) => {
     expect(findings(check)).toMatchObject([expect.stringContaining('this check cannot fail')]);
   });
 
@@ -187,11 +187,11 @@ describe('weaknesses of a plan', () => {
     ['reconcile: true, expect: { age: "<= 1h" }'],
     ['command: [pg_isready]'],
     ['http: "http://127.0.0.1/health"'],
-  ])('a check that can fail is none: %s', (check) => {
+  ])('a check that can fail is not a weakness: %s', (check) => {
     expect(findings(check)).toEqual([]);
   });
 
-  test('a notification that nobody gets is one', () => {
+  test('a notification without a recipient is a weakness', () => {
     const { plan } = readPlan(`${GOOD}finally: { steps: [{ id: tell, notify: { text: over } }] }\n`, 'p');
     expect(weaknessesIn(plan, AROUND)).toEqual([]);
     const surroundings = { ...AROUND.surroundings, notified: [] };
@@ -200,14 +200,14 @@ describe('weaknesses of a plan', () => {
     ]);
   });
 
-  test('too few scratch instances for a rehearsal are one', () => {
+  test('too few scratch instances for a rehearsal are a weakness', () => {
     const { plan } = readPlan(`${GOOD}drill: { every: 90d, into: "scratch-*" }\n`, 'p');
     expect(weaknessesIn(plan, AROUND)).toMatchObject([
       { path: ['drill', 'into'], message: expect.stringContaining('there are 0') },
     ]);
   });
 
-  test('a target that holds data is one', () => {
+  test('a target that holds data is a weakness', () => {
     const { plan } = readPlan(GOOD, 'p');
     const { groups } = resolvePlan(plan, AROUND.surroundings);
     const target = groups[0]?.lanes[0]?.target ?? '';
@@ -216,13 +216,13 @@ describe('weaknesses of a plan', () => {
     ]);
   });
 
-  test('a step that changes something without a way back is one', () => {
+  test('a step that changes something without a way back is a weakness', () => {
     const { plan } = readPlan(changed(', undo: none; the source stays', ''), 'p');
     expect(weaknessesIn(plan, AROUND)).toMatchObject([{ path: ['groups', 0, 'steps', 0, 'id'] }]);
   });
 });
 
-test('a forecast runs the waves one after another, with the time that nine of ten earlier runs took', () => {
+test('a forecast runs the waves one after another, with the time within which nine of ten earlier runs ended', () => {
   const text = changed('    steps:', '    waves: [1, 1]\n    settle: 1m\n    steps:');
   const read = readPlan(text, 'p');
   const { groups } = resolvePlan(read.plan, surroundingsWith(6));

@@ -47,8 +47,8 @@ function left(...args: Parameters<typeof restOfPlan>): readonly string[] {
   );
 }
 
-describe('what is left of a plan', () => {
-  test('is all of it before anything was begun, without steps that do not belong to the run', () => {
+describe('the rest of a plan', () => {
+  test('is all of it before anything has begun, without steps that do not belong to the run', () => {
     expect(left(context(), [])).toEqual([
       ...['recover', 'probe', 'switch'].map((step) => `data/db-1/${step}`),
       ...['recover', 'probe', 'switch'].map((step) => `data/db-4/${step}`),
@@ -58,7 +58,7 @@ describe('what is left of a plan', () => {
     ]);
   });
 
-  test('is not what is done, or what a person passed', () => {
+  test('excludes what is done or what a person passed', () => {
     const passed = { 'db-1/probe': { how: 'skipped', text: 'no probe' } } as const;
     const groups = { data: { ...NEW_GROUP, passed } };
     expect(left(context(groups), [child('db-1', 'recover', 'done')])).not.toEqual(
@@ -67,7 +67,7 @@ describe('what is left of a plan', () => {
     expect(left(context(groups), [])).not.toContain('data/db-1/probe');
   });
 
-  test('has a step that is open with its run, and one that has failed as a new attempt', () => {
+  test('contains an open step with its run, and a failed step as a new attempt', () => {
     const children = [child('db-1', 'recover'), child('db-4', 'recover', 'failed')];
     const [data] = restOfPlan(context(), children);
     expect(data?.lanes.map(({ steps: [first] }) => first)).toEqual([
@@ -90,7 +90,7 @@ describe('the checklist for people', () => {
       }),
     );
 
-  test('has groups in order, with what holds for them, waves, and what comes between these', () => {
+  test('has groups in order, with their conditions, waves, and what happens between the waves', () => {
     const all = text();
     expect(all.match(/^## .*$/gmu)).toEqual(['## Group data', '## Group people', '## At the end']);
     expect(all).toContain('When 1 instance failed, begin nothing new, and decide.');
@@ -100,7 +100,7 @@ describe('the checklist for people', () => {
     expect(all).toContain('- Begin when these groups are done: data.');
   });
 
-  test('says of each step how it is done by hand, and how it is taken back', () => {
+  test('explains for each step how it is done by hand, and how it is undone', () => {
     const all = text();
     expect(all).toContain(
       '**db-1 -&gt; db-1-dr: recover**: `bash data.db-1.sh` (disaster-recovery perform).',
@@ -114,13 +114,13 @@ describe('the checklist for people', () => {
     expect(all).toContain('tell everybody whom lifeboat.yaml notifies: it is over');
   });
 
-  test('has the recovery card of each instance that is recovered, and says where there is none', () => {
+  test('has the recovery card of each instance to recover, and says where there is none', () => {
     const all = text();
     expect(all).toContain('| db-1 | `guid-of-db-1` |');
     expect(all).toContain('| db-4 | **no card on record** |');
   });
 
-  test('warns of what was begun, and leaves out whom a person took out', () => {
+  test('warns about what was begun, and leaves out instances that a person took out', () => {
     const groups = { data: { ...NEW_GROUP, out: { 'db-4': 'it is retired' } } };
     const all = text(groups, [child('db-1', 'recover')]);
     expect(all).toContain('It was begun, as run `01db-1recover`: look first what it has done.');

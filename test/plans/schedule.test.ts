@@ -135,7 +135,7 @@ const group = (id: string, more: object = {}) => ({
 });
 
 describe('a group', () => {
-  test('begins no more children than maxConcurrency, and the next one when a slot is free', () => {
+  test('begins at most maxConcurrency children, and the next one when a slot is free', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 3 })]));
     world.settle();
     expect(world.open()).toHaveLength(3);
@@ -198,7 +198,7 @@ describe('a group', () => {
     expect(inputOf([group('a', { stopWhen: { failedShare: '10%' } })]).groups[0]?.stopAt).toBe(2);
   });
 
-  test('pauses at a failed lane, and continues without it when a person lets it', () => {
+  test('pauses at a failed lane, and continues without it when a person allows it', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 1 })]));
     world.settle();
     world.end(world.open()[0] as Child, 'failed');
@@ -209,7 +209,7 @@ describe('a group', () => {
     expect(world.open()).toHaveLength(1);
   });
 
-  test('holds back while a person is asked about a failure, and continues by itself when it turned out well', () => {
+  test('holds back while a person is asked about a failure, and continues by itself when the run succeeded', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 2 })]));
     world.settle();
     const [first, second] = world.open();
@@ -222,7 +222,7 @@ describe('a group', () => {
     expect(world.open()).toHaveLength(2);
   });
 
-  test('tries a failed step again in another attempt, and does not count the failure any more', () => {
+  test('retries a failed step in another attempt, and does not count the failure any more', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 1 })]));
     world.settle();
     const [first] = world.open();
@@ -248,7 +248,7 @@ describe('a group', () => {
     expect(again()).toMatchObject([{ attempt: 2 }]);
   });
 
-  test('begins no other attempt of a step whose run did its work after that was asked for', () => {
+  test('begins no other attempt of a step whose run succeeded after the retry was requested', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 1, steps: [step('one'), step('two')] })]));
     world.settle();
     const [first] = world.open();
@@ -259,7 +259,7 @@ describe('a group', () => {
     expect(world.open()).toMatchObject([{ lane: first?.lane, step: 'two', attempt: 1 }]);
   });
 
-  test('goes on beside a failure that it passes and whose run was left open, and counts it', () => {
+  test('continues beside a failure that it passes and whose run was left open, and counts it', () => {
     const steps = [step('one', { onFailure: 'continue', because: 'it may wait' }), step('two')];
     const world = new World(inputOf([group('a', { steps, waves: [1, '100%'] })]));
     world.settle();
@@ -279,7 +279,7 @@ describe('a group', () => {
     expect(lane).toMatchObject({ state: { is: 'done' }, hasFailed: true });
   });
 
-  test('keeps an instance whose step was passed waiting while the run of it is left open', () => {
+  test('keeps an instance waiting whose step was passed while its run is left open', () => {
     const world = new World(inputOf([group('a', { steps: [step('one'), step('two')], waves: [1, '100%'] })]));
     world.settle();
     const [first] = world.open();
@@ -313,7 +313,7 @@ describe('a group', () => {
     expect(world.snapshot.context.groups).toMatchObject({ a: { ended: 'stopped' }, b: { ended: 'not-run' } });
   });
 
-  test('passes one step on all instances before the next, by step', () => {
+  test('completes one step on all instances before the next, in the mode by step', () => {
     const world = new World(
       inputOf([group('a', { order: 'by-step', maxConcurrency: 12, steps: [step('one'), step('two')] })]),
     );
@@ -326,7 +326,7 @@ describe('a group', () => {
     expect(world.open()).toHaveLength(12);
   });
 
-  test('lets those that wait for people hold no slot', () => {
+  test('gives no slot to those that wait for people', () => {
     const world = new World(
       inputOf([
         group('a', { maxConcurrency: 2, steps: [{ id: 'one', manual: { do: 'look' } }, step('two')] }),
@@ -347,7 +347,7 @@ describe('a group', () => {
     expect(world.open().every((child) => child.step === 'two')).toBe(true);
   });
 
-  test('begins nothing on a lane that was taken out, and goes on with it when it is taken up again', () => {
+  test('begins nothing on a lane that was taken out, and continues it when it is taken up again', () => {
     const world = new World(inputOf([group('a', { maxConcurrency: 12, steps: [step('one'), step('two')] })]));
     world.settle();
     world.tell({ type: 'operator.takeOut', group: 'a', lane: 'db-1', text: 'its owner asked' });
@@ -361,7 +361,7 @@ describe('a group', () => {
   });
 });
 
-test('a lane that is taken out before its wave begins is out, and is later again when it is taken up', () => {
+test('a lane that is taken out before its wave begins is out, and is marked as later again when it is taken up', () => {
   const world = new World(inputOf([group('a', { waves: [1, 11] })]));
   world.settle();
   const last = () => {
@@ -394,7 +394,7 @@ describe('a group with a time limit', () => {
     return schedule(facts);
   };
 
-  test.each(['running', 'held'] as const)('stops when it is over, also while it is %s', (state) => {
+  test.each(['running', 'held'] as const)('stops when it is over, even while it is %s', (state) => {
     expect(limited(state, {}, 60_999)).toMatchObject({ events: [], wakeMs: 61_000 });
     expect(limited(state, {}, 61_000).events).toEqual([{ type: 'group.stopping', group: 'a', lanes: [] }]);
   });
@@ -402,7 +402,7 @@ describe('a group with a time limit', () => {
   test.each([
     ['before', 60_999],
     ['after', 61_000],
-  ])('that was stopped waits for what is under way, late or not, and for no person, %s its end', (_, at) => {
+  ])('that was stopped waits for work in progress, late or not, and for no person, %s its end', (_, at) => {
     expect(limited('stopping', {}, at)).toMatchObject({ events: [], starts: [] });
     expect(limited('stopping', { state: 'failing', isLate: true }, at).events).toEqual([]);
     for (const state of ['waiting', 'failing'] as const)
@@ -433,7 +433,7 @@ describe('the last steps of a plan', () => {
   };
   const tell = { group: 'finally', step: 'tell', lane: '-', attempt: 1 };
 
-  test('still tell people when their time is over or they are stopped, one after the other, and nothing else', () => {
+  test('still notify people when their time is over or they are stopped, one after the other, and nothing else', () => {
     expect(last([{ step: 'by-hand', state: 'waiting' }])).toMatchObject({ events: [], starts: [tell] });
     expect(last([])).toMatchObject({ events: [], starts: [tell] });
     expect(last([{ step: 'by-hand', state: 'at-work' }])).toMatchObject({ events: [], starts: [] });
@@ -510,7 +510,7 @@ function happen(world: World, [what, which, how]: readonly [number, number, numb
   world.end(child, states[how % states.length] ?? 'done');
 }
 
-test('of 10,000 waits that are over at the same moment, no more go on at once than the group allows', () => {
+test('of 10,000 waits that end at the same moment, only as many continue at once as the group allows', () => {
   const groups = [group('a', { maxConcurrency: 7, steps: [{ id: 'rest', wait: '1m' }, step('one')] })];
   const input = inputOf(groups);
   const lanes = Array.from({ length: 10_000 }, (_, at) => ({ name: `db-${at}` }));

@@ -20,11 +20,11 @@ function endingFor(sources: readonly string[], targets: readonly string[]): stri
   return /\{name\}(?<ending>[^"\s]*)/u.exec(text ?? '')?.groups?.['ending'];
 }
 
-test('a first plan takes the ending by which most sources find a target', () => {
+test('a first plan uses the name ending by which most sources find a target', () => {
   expect(endingFor(['a', 'b', 'c'], ['a-west', 'b-dr', 'c-dr'])).toBe('-dr');
 });
 
-test('of two endings that are as common, it takes the one of the first source', () => {
+test('of two equally common endings, it uses the one of the first source', () => {
   expect(endingFor(['b', 'a'], ['a-dr', 'b-west'])).toBe('-west');
   expect(endingFor(['a', 'a-b'], ['a-b-c', 'a-d'])).toBe('-b-c');
 });

@@ -110,7 +110,7 @@ test('a service key is recreated once', async () => {
   ]);
 });
 
-test('what the platform says when it fails is passed on, cleaned', async () => {
+test('the error of the platform is passed on, cleaned', async () => {
   const { cf, bound, options, faults } = await working();
   faults.push({ call: /^DELETE/u, how: { fails: 'role owns objects \u001b[31m' } });
   const failure = failureOf(await rejection(cf.unbind(bound, options)));
@@ -118,7 +118,7 @@ test('what the platform says when it fails is passed on, cleaned', async () => {
   expect(failure.shortMessage).toContain('role owns objects \ufffd[31m');
 });
 
-test('an application whose name the tool would take for an option is unbound as any other', async () => {
+test('an application whose name looks like an option of the tool is unbound like any other', async () => {
   const { cf, options, land, did, instance } = await working();
   const app = land.addApp({ name: '-f', space: instance.space });
   const binding = land.addBinding({ app, instance, createdAt: Date.now() });
@@ -145,7 +145,7 @@ test('a new login of the tool is used once the platform refuses the old token', 
 test.for([
   { change: { AccessToken: '' }, words: 'not logged in' },
   { change: { Target: 'https://api.elsewhere.example' }, words: 'another platform' },
-])('a tool that is $words by then gives no token, and nothing is sent', async ({ change, words }) => {
+])('a tool that is $words later gives no token, and nothing is sent', async ({ change, words }) => {
   const { cf, capi, bound, options, config, login } = await working();
   writeFileSync(config, JSON.stringify({ ...login, ...change }));
   const failure = failureOf(await rejection(cf.unbind(bound, options)));

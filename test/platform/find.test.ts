@@ -40,7 +40,7 @@ describe('finding', () => {
     expect(capi.calls.every((call) => call.startsWith('GET '))).toBe(true);
   });
 
-  test('tells of applications in spaces that the token does not see', async () => {
+  test('reports applications in spaces that the token does not see', async () => {
     const { platform, land, instance } = await scene();
     const hidden = land.addSpace('hidden', 'acme', false);
     instance.sharedInto.push(hidden, instance.space);
@@ -49,7 +49,7 @@ describe('finding', () => {
     expect((await platform.find(DASHBOARD, signal)).unseen).toEqual([{ space: hidden.guid, apps: 2 }]);
   });
 
-  test('knows that two bindings are allowed from the platform, or from an application that has two', async () => {
+  test('learns that two bindings are allowed from the platform, or from an application that has two', async () => {
     const { platform, app, instance, land } = await scene();
     land.custom = { max_service_credential_bindings_per_app_service_instance: 2 };
     expect((await platform.find(DASHBOARD, signal)).allowsTwoBindings).toBe(true);
@@ -60,7 +60,7 @@ describe('finding', () => {
     expect(found.apps).toHaveLength(1);
   });
 
-  test('does without what the platform does not tell: parameters, usage, names', async () => {
+  test('works without what the platform does not report: parameters, usage, names', async () => {
     const { platform, to, faults } = await scene();
     faults.push(
       {
@@ -76,9 +76,9 @@ describe('finding', () => {
   });
 
   test.for([
-    ['refuses to tell', problem(422, 'no')],
-    ['tells in words that cannot be read', { answer: { status: 200, json: { resources: 'levitating' } } }],
-  ] as const)('does without the names of spaces and organizations that the platform %s', async ([, how]) => {
+    ['refuses to give', problem(422, 'no')],
+    ['gives in an unreadable form', { answer: { status: 200, json: { resources: 'levitating' } } }],
+  ] as const)('works without the names of spaces and organizations that the platform %s', async ([, how]) => {
     const { platform, app, faults } = await scene();
     faults.push({ call: /\/spaces$/u, how }, { call: /organizations/u, how });
     const found = await platform.find(DASHBOARD, signal);
@@ -86,7 +86,7 @@ describe('finding', () => {
     expect(found.apps[0]).not.toHaveProperty('space');
   });
 
-  test('of an unknown address says so', async () => {
+  test('reports an unknown address', async () => {
     const { platform } = await scene();
     const failure = failureOf(await rejection(platform.find(`${DASHBOARD}9`, signal)));
     expect(failure.code).toBe('platform.not-found');
@@ -100,7 +100,7 @@ describe('finding', () => {
 });
 
 describe('the connection', () => {
-  test('gets over a reset, a 500 and a 429 while it reads', async () => {
+  test('survives a reset, a 500 and a 429 while it reads', async () => {
     const { platform, faults } = await scene();
     const wait = {
       answer: {
@@ -135,7 +135,7 @@ describe('the connection', () => {
     expect(did()).toEqual(['DELETE /v3/service_credential_bindings/:guid']);
   });
 
-  test('says that the token is refused, and sends nothing else', async () => {
+  test('reports that the token is refused, and sends nothing else', async () => {
     const { capi, bound, options, did } = await scene();
     const platform = await byApi(capi, () => 'bearer wrong-token-77');
     const failure = failureOf(await rejection(platform.unbind(bound, options)));
@@ -144,7 +144,7 @@ describe('the connection', () => {
     expect(did()).toEqual([]);
   });
 
-  test('goes nowhere but to the configured address, whatever the answers name', async () => {
+  test('goes only to the configured address, whatever addresses the answers contain', async () => {
     // Next pages and jobs are named with a host of their own by this server; every call arrives here all the
     // same.
     const { capi, platform, bound, options } = await scene();
@@ -162,7 +162,7 @@ describe('the connection', () => {
     },
   );
 
-  test('to a platform that is not there is said to be out of reach', async () => {
+  test('to a missing platform is reported as unreachable', async () => {
     const capi = await startForeignCapi({ token: 'tok-8d2f61ac90' });
     const platform = await byApi(capi);
     await capi.close();
@@ -173,7 +173,7 @@ describe('the connection', () => {
     expect(failure.shortMessage).not.toContain('the service');
   });
 
-  test('is none when the config says so', async () => {
+  test('does not exist when the config says so', async () => {
     const options = { tokenOf: () => async () => new Secret(TOKEN), env: {} };
     expect(await openPlatform({ platform: 'none' }, options)).toEqual({
       by: 'config',

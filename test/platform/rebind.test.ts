@@ -29,7 +29,7 @@ describe('unbinding', () => {
     expect(land.bindings).toEqual([]);
   });
 
-  test('of a binding that is gone is done already, and nothing is sent', async () => {
+  test('of a missing binding is already done, and nothing is sent', async () => {
     const { platform, bound, options, land, did } = await scene();
     land.bindings = [];
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'already' });
@@ -39,7 +39,7 @@ describe('unbinding', () => {
   test.each([
     ['that runs', {}, false],
     ['that is stopped, and is not staged again', { state: 'STOPPED' as const }, true],
-  ])('of an application %s whose package has expired is looked into before', async (_, app, isUnbound) => {
+  ])('of an application %s whose package has expired is checked beforehand', async (_, app, isUnbound) => {
     const { platform, bound, options, land, faults, did } = await scene({ app });
     const none = { pagination: { total_pages: 1, next: null }, resources: [] };
     faults.push({ call: /^GET .*packages/u, how: { answer: { status: 200, json: none } } });
@@ -57,14 +57,14 @@ describe('unbinding', () => {
     expect(land.bindings).toHaveLength(1);
   });
 
-  test('of an application without a binding is not needed', async () => {
+  test('is not needed for an application without a binding', async () => {
     const { platform, bound, options } = await scene();
     const { binding, ...free } = bound;
     expect(binding).toBeDefined();
     expect(await platform.unbind(free, options)).toMatchObject({ outcome: 'not-needed' });
   });
 
-  test('that the broker fails says so in its words, cleaned, and can be tried again', async () => {
+  test('that the broker fails is reported in its words, cleaned, and can be tried again', async () => {
     const { platform, bound, options, faults } = await scene();
     faults.push({ call: DELETE, how: { fails: 'role owns objects \u001b[31mred\u202e' } });
     const failure = failureOf(await rejection(platform.unbind(bound, options)));
@@ -73,7 +73,7 @@ describe('unbinding', () => {
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
   });
 
-  test('that is in progress is waited for and not asked for again', async () => {
+  test('that is in progress is awaited and not requested again', async () => {
     const { platform, bound, binding, options, land, faults, did } = await scene();
     binding.operation = { type: 'delete', state: 'in progress', description: '' };
     atThirdLook({ faults }, () => {
@@ -103,7 +103,7 @@ describe('binding', () => {
     expect(JSON.stringify(proof)).not.toContain('hunter2');
   });
 
-  test('is never content with the old binding', async () => {
+  test('does not accept the old binding as its result', async () => {
     const world = await scene();
     const failure = failureOf(
       await rejection(world.platform.bind(world.bound, world.to, bindOptions(world))),
@@ -112,7 +112,7 @@ describe('binding', () => {
     expect(world.did()).toEqual([]);
   });
 
-  test('does not slip in beside the old binding unless it was asked to, even where the platform would let it', async () => {
+  test('does not add a second binding beside the old one unless requested, even where the platform would allow it', async () => {
     const world = await scene({ capi: { maxBindings: 3 } });
     const failure = failureOf(
       await rejection(world.platform.bind(world.bound, world.to, bindOptions(world))),
@@ -121,7 +121,7 @@ describe('binding', () => {
     expect(world.did()).toEqual([]);
   });
 
-  test('is done already when this run has bound it before', async () => {
+  test('is already done when this run has bound it before', async () => {
     const world = await scene();
     world.land.bindings = [];
     await world.platform.bind(world.bound, world.to, bindOptions(world));
@@ -130,7 +130,7 @@ describe('binding', () => {
     expect(world.did()).toEqual(['POST /v3/service_credential_bindings']);
   });
 
-  test('takes a binding that another person has made after the restore, and says so', async () => {
+  test('accepts a binding that another person has made after the restore, and says so', async () => {
     const world = await scene({ binding: { createdAt: Date.now() } });
     const proof = await world.platform.bind(world.bound, world.to, bindOptions(world));
     expect(proof).toMatchObject({ outcome: 'already', evidence: { binding: world.binding.guid } });
@@ -170,7 +170,7 @@ describe('binding', () => {
     },
   );
 
-  test('that the broker refuses says why, without the secrets that it quotes, and can be tried again', async () => {
+  test('that the broker refuses gives the reason, without the secrets that it quotes, and can be tried again', async () => {
     const world = await scene();
     world.land.bindings = [];
     world.faults.push({ call: POST, how: { fails: 'no role for password hunter2-hunter2' } });
@@ -181,7 +181,7 @@ describe('binding', () => {
     expect(await bind()).toMatchObject({ outcome: 'done' });
   });
 
-  test('of an application in another space says the platform’s own words', async () => {
+  test('of an application in another space is refused in the words of the platform', async () => {
     const world = await scene();
     world.land.bindings = [];
     const words = 'The service instance and the app are in different spaces';
@@ -193,7 +193,7 @@ describe('binding', () => {
   });
 });
 
-describe('a service key whose name is taken by the time it is made', () => {
+describe('a service key whose name is already taken when it is created', () => {
   const TAKEN = problem(422, 'Key binding names must be unique.');
   const late = ({ capi, faults, land, instance }: Scene, createdAt: number) =>
     faults.push({
@@ -208,7 +208,7 @@ describe('a service key whose name is taken by the time it is made', () => {
       },
     });
 
-  test('is waited for and taken: what an earlier attempt sent has arrived since', async () => {
+  test('is awaited and accepted: an earlier attempt has arrived in the meantime', async () => {
     const world = await scene();
     late(world, Date.now());
     expect(await world.platform.renewKey({ name: 'ops' }, world.to, world.options)).toMatchObject({
@@ -217,7 +217,7 @@ describe('a service key whose name is taken by the time it is made', () => {
     expect(world.did()).toEqual([]);
   });
 
-  test('is not taken when it is older than the restore', async () => {
+  test('is not accepted when it is older than the restore', async () => {
     const world = await scene();
     late(world, Date.parse('2020-01-01T00:00:00Z'));
     const failed = rejection(world.platform.renewKey({ name: 'ops' }, world.to, world.options));

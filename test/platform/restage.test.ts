@@ -24,14 +24,14 @@ describe('restaging', () => {
     expect(app.droplet.guid).toBe(build?.droplet);
   });
 
-  test('again finds what it has done and does nothing', async () => {
+  test('finds when repeated what it has done, and does nothing', async () => {
     const { platform, bound, options, did } = await scene();
     await platform.restage(bound, options);
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'already' });
     expect(did()).toHaveLength(2);
   });
 
-  test('does not take the build and deployment of before a newer binding for its own', async () => {
+  test('does not reuse a build and deployment from before a newer binding', async () => {
     const { platform, app, bound, to, options, land, did } = await scene();
     await platform.restage(bound, options);
     for (const one of [...land.builds, ...land.deployments]) one.createdAt = Date.now() - 60_000;
@@ -42,7 +42,7 @@ describe('restaging', () => {
     expect(app.state).toBe('STARTED');
   });
 
-  test('leaves a stopped application alone and says what that means', async () => {
+  test('leaves a stopped application alone and explains what that means', async () => {
     const { platform, bound, options, did } = await scene({ app: { state: 'STOPPED' } });
     const proof = await platform.restage(bound, options);
     expect(proof.outcome).toBe('not-needed');
@@ -69,7 +69,7 @@ describe('restaging', () => {
     expect(did()).toHaveLength(4);
   });
 
-  test('starts an application again that it had stopped when it died', async () => {
+  test('starts an application again that it had stopped before it failed', async () => {
     const { platform, app, bound, options, faults, did } = await scene({ capi: { deployments: false } });
     for (let tries = 0; tries < 5; tries += 1) {
       faults.push({ call: /^PATCH/u, how: LOST['reset-before'] });
@@ -82,7 +82,7 @@ describe('restaging', () => {
     expect(did().filter((one) => one === 'POST /v3/apps/:guid/actions/stop')).toHaveLength(1);
   });
 
-  test('that cannot be staged says why, and stages again the next time', async () => {
+  test('that cannot be staged gives the reason, and stages again the next time', async () => {
     const { platform, bound, options, faults } = await scene();
     faults.push({ call: /^POST .*builds/u, how: { fails: 'NoAppDetectedError - \u001b]0;evil\u0007' } });
     const failure = failureOf(await rejection(platform.restage(bound, options)));
@@ -93,7 +93,7 @@ describe('restaging', () => {
   });
 
   test.for(['CANCELED', 'SUPERSEDED'] as const)(
-    'whose deployment ends as %s fails with its words; the next try deploys the same droplet',
+    'whose deployment ends as %s fails with the reason of the platform; the next attempt deploys the same droplet',
     async (reason) => {
       const { platform, bound, options, land, faults } = await scene();
       faults.push({ call: /^POST .*deployments/u, how: { fails: 'Insufficient resources', reason } });
@@ -116,7 +116,7 @@ describe('restaging', () => {
     expect(failure.shortMessage).toContain('0 of 2 instances run, 2 CRASHED');
   });
 
-  test('is stopped by its signal, whatever it waits for', async () => {
+  test('is stopped by its signal, whatever it is waiting for', async () => {
     const { platform, app, bound, options } = await scene();
     for (const one of app.processes) one.state = 'STARTING';
     const stop = new AbortController();

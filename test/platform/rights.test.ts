@@ -4,7 +4,7 @@ import { byApi, DASHBOARD, problem, scene } from './world.ts';
 const signal = new AbortController().signal;
 const LOOKER = 'a-token-that-may-only-look';
 
-test('the platform says whether its token may manage an instance or only look at it', async () => {
+test('the platform tells whether its token may manage an instance or only read it', async () => {
   const { capi, platform } = await scene({ capi: { readOnlyToken: LOOKER } });
   expect(await platform.right(DASHBOARD, signal)).toBe('manage');
   const looker = await byApi(capi, () => `bearer ${LOOKER}`);
@@ -20,7 +20,7 @@ test('an instance that the token does not see, or sees twice, is not guessed at'
   expect(await fresh.right(DASHBOARD, signal)).toBe('unseen');
 });
 
-test('a platform that does not tell is no reason to call an instance read-only', async () => {
+test('an instance is not called read-only because the platform does not report the right', async () => {
   const { platform, faults } = await scene();
   faults.push({ call: /permissions/u, how: problem(404, 'Unknown request') });
   expect(await platform.right(DASHBOARD, signal)).toBe('unsaid');
@@ -32,7 +32,7 @@ test('a platform that cannot be asked is an error, and not a right', async () =>
   await expect(platform.right(DASHBOARD, signal)).rejects.toMatchObject({ code: 'credentials.refused' });
 });
 
-test('the instances of a platform are listed once for all that is asked', async () => {
+test('the instances of a platform are listed once for several questions', async () => {
   const { capi, platform } = await scene();
   const from = capi.calls.length;
   await Promise.all([platform.right(DASHBOARD, signal), platform.right(DASHBOARD, signal)]);

@@ -71,14 +71,14 @@ test('a run never removes the binding that it has made', async () => {
   expect(capi.wishes.map(({ method }) => method)).toEqual(['POST']);
 });
 
-test('a broker that takes a wish and is never done with it is not waited for without end', async () => {
+test('a broker that accepts a request and never finishes it is not awaited endlessly', async () => {
   const { land, platform, options, bound } = await strange({ jobMs: 3_600_000 }, { unbindMs: 30 });
   const failure = failureOf(await rejection(platform.unbind(bound, options)));
   expect(failure).toMatchObject({ code: 'platform.failed' });
   expect(land.bindings).toHaveLength(1);
 });
 
-test('a broker that takes a binding and never gives it out is not waited for without end, and is not asked for a second', async () => {
+test('a broker that accepts a binding and never delivers it is not awaited endlessly, and is not asked for a second', async () => {
   const { capi, land, platform, options, bound, to } = await strange({ jobMs: 3_600_000 }, { bindMs: 30 });
   land.bindings = [];
   const bind = () =>
@@ -88,7 +88,7 @@ test('a broker that takes a binding and never gives it out is not waited for wit
   expect(capi.wishes.map(({ method }) => method)).toEqual(['POST']);
 });
 
-test('a 502 for parameters is no reason to know of no applications', async () => {
+test('applications are still found when the request for parameters gets a 502', async () => {
   const { instance, find } = await strange();
   instance.brokerSays = 'The service broker could not be reached';
   const found = await find();
@@ -96,7 +96,7 @@ test('a 502 for parameters is no reason to know of no applications', async () =>
   expect(found.parametersUnreported).toContain('could not be reached');
 });
 
-test('a change that is turned away because of too many requests is made once it may', async () => {
+test('a change that is refused because of too many requests is repeated once it is allowed', async () => {
   let refused = false;
   const errors = [{ code: 10_013, title: 'CF-RateLimitExceeded', detail: 'Rate Limit Exceeded' }];
   const answer = { status: 429, json: { errors }, headers: { 'retry-after': '0' } };
@@ -112,7 +112,7 @@ test('a change that is turned away because of too many requests is made once it 
   expect(land.bindings).toEqual([]);
 });
 
-test('what the platform has made although the request was turned away is found, and not made a second time', async () => {
+test('what the platform created although it refused the request is found, and is not created again', async () => {
   const refused = new Set<string>();
   const errors = [{ code: 10_013, title: 'CF-RateLimitExceeded', detail: 'Rate Limit Exceeded' }];
   const answer = { status: 429, json: { errors }, headers: { 'retry-after': '0' } };

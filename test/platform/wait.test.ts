@@ -18,7 +18,7 @@ function after(times: number, code: string) {
 }
 
 test.each(['platform.unreachable', 'platform.busy', 'platform.bad-answer'])(
-  'one look that comes to nothing (%s) is no end of a wait, and looks that never come to anything are',
+  'one failed look (%s) does not end a wait, but continuous failures do',
   async (code) => {
     expect(await waitFor({ signal, pace, what: 'it' }, after(2, code).look)).toBe('there');
     const never = after(Number.POSITIVE_INFINITY, code);
@@ -28,7 +28,7 @@ test.each(['platform.unreachable', 'platform.busy', 'platform.bad-answer'])(
 );
 
 test.each(['platform.forbidden', 'platform.refused', 'platform.too-large', 'credentials.refused'])(
-  'what will not pass by itself (%s) ends a wait at once',
+  'a failure that will not pass by itself (%s) ends a wait at once',
   async (code) => {
     const { look, looks } = after(1, code);
     await expect(waitFor({ signal, pace, what: 'it' }, look)).rejects.toMatchObject({ code });

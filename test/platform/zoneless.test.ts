@@ -30,7 +30,7 @@ test.each([
   ['2026-03-01T12:00:00Z', true],
   ['2026-03-01T04:00:00', false],
   ['2026-03-01T12:00:01', true],
-])('a binding made at %s is taken for one since a restore that ended at 12:00 UTC: %s', (created, is) => {
+])('a binding made at %s counts as made since a restore that ended at 12:00 UTC: %s', (created, is) => {
   expect(isAfterRestore(binding('b', created), after)).toBe(is);
 });
 

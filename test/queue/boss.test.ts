@@ -31,7 +31,7 @@ async function login(isMember: boolean) {
 }
 
 describe('the queue in PostgreSQL', () => {
-  test('needs nothing more than the role of a member: to append with wake-ups, to work and to plan', async () => {
+  test('needs only the role of a member: to append with wake-ups, to work and to schedule', async () => {
     const { database } = await freshBoss(cluster);
     const member = await login(true);
     const [address, reports] = [member.address(database), [] as unknown[]];
@@ -54,7 +54,7 @@ describe('the queue in PostgreSQL', () => {
     expect(reports).toEqual([]);
   });
 
-  test('is nothing to a stranger', async () => {
+  test('refuses a database user who is not a member', async () => {
     const { database } = await freshBoss(cluster);
     const stranger = await login(false);
     const queue = closing(
@@ -64,7 +64,7 @@ describe('the queue in PostgreSQL', () => {
     await expect(queue.depth()).rejects.toMatchObject({ code: 'journal.refused' });
   });
 
-  test('loses only wake-ups when its jobs are wiped', async () => {
+  test('loses only wake-ups when its jobs are deleted', async () => {
     const under = await freshBoss(cluster);
     const seen = recorder();
     seen.close();
@@ -83,7 +83,7 @@ describe('the queue in PostgreSQL', () => {
     expect(under.reports).toEqual([]);
   });
 
-  test('keeps nothing of what a handler says when it fails', async () => {
+  test('stores nothing of the error of a failing handler', async () => {
     const { queues, reports, sql } = await freshBoss(cluster);
     const [queue] = queues;
     const look = async () => {
@@ -103,7 +103,7 @@ describe('the queue in PostgreSQL', () => {
     expect(Number(row?.wait)).toBeLessThan(60);
   });
 
-  test('keeps the schedules of each host: none removes those of another, and a difference is told', async () => {
+  test('keeps the schedules of each host: no host removes those of another, and a difference is reported', async () => {
     const { sql, address } = await freshBoss(cluster);
     const told: string[] = [];
     const of = (host: string) =>
@@ -137,7 +137,7 @@ describe('the queue in PostgreSQL', () => {
     expect(await due()).toEqual([]);
   });
 
-  test('keeps nothing for ever: what is over is removed, and what failed too often', async () => {
+  test('stores nothing for ever: finished jobs are removed, and so are jobs that failed too often', async () => {
     const { sql, queues, database } = await freshBoss(cluster);
     const member = await login(true);
     const kept = `select name, retention_seconds / 86400 as days, deletion_seconds as seconds
@@ -162,7 +162,7 @@ describe('the queue in PostgreSQL', () => {
     expect(seen.looked).toEqual([]);
   });
 
-  test('gives the runs of a worker that stops at once to another', async () => {
+  test('gives the runs of a worker that stops at once to another worker', async () => {
     const under = await freshBoss(cluster);
     const [first, second] = under.queues;
     const [held, seen] = [recorder(), recorder()];
@@ -177,7 +177,7 @@ describe('the queue in PostgreSQL', () => {
     expect(await second?.workers()).toMatchObject([{ state: 'live' }, { state: 'stopped' }]);
   });
 
-  test('gives a run to nobody else however long its look takes, as long as its worker lives', async () => {
+  test('gives a run to no other worker while its worker lives, however long its look takes', async () => {
     const { queues, sql } = await freshBoss(cluster);
     const [first, second] = queues;
     const [held, other] = [recorder(), recorder()];
@@ -198,7 +198,7 @@ describe('the queue in PostgreSQL', () => {
     expect(other.looked).toEqual([]);
   });
 
-  test('lets what is due once begin beside a run that takes long and is woken again and again', async () => {
+  test('lets a wake-up that is due once begin beside a long run that is woken again and again', async () => {
     const { queues } = await freshBoss(cluster);
     const [queue] = queues;
     const held = recorder();
@@ -213,7 +213,7 @@ describe('the queue in PostgreSQL', () => {
     held.open();
   });
 
-  test('says that it cannot be reached, and goes on when it can', async () => {
+  test('says that it cannot be reached, and continues when it can', async () => {
     const under = await freshBoss(cluster);
     const [queue] = under.queues;
     const seen = recorder();
@@ -235,12 +235,12 @@ describe('the queue in PostgreSQL', () => {
 });
 
 describe('the schema of the queue', () => {
-  test('is that of the pg-boss in use', async () => {
+  test('equals that of the installed pg-boss', async () => {
     const { default: manifest } = await import('pg-boss/package.json', { with: { type: 'json' } });
     expect(manifest.pgboss.schema).toBe(BOSS_SCHEMA);
   });
 
-  test('is made once, by the first of several, and left alone afterwards with all that is in it', async () => {
+  test('is created once, by the first of several, and left alone afterwards with all its content', async () => {
     const address = cluster.address(await cluster.makeDatabase());
     await initPostgresStore({ address, env });
     const made = await Promise.all([1, 2, 3].map(() => installQueue({ address, env })));
@@ -251,7 +251,7 @@ describe('the schema of the queue', () => {
     expect(await queue.depth()).toMatchObject({ ready: 1 });
   });
 
-  test('is made by a person who may, and another is told what to ask for', async () => {
+  test('is created by a person with the right to do so, and another learns what to ask for', async () => {
     const database = await cluster.makeDatabase();
     const owner = await login(false);
     await cluster.query(`grant create on database ${database} to ${owner.name}`);
@@ -293,7 +293,7 @@ describe('the schema of the queue', () => {
     await queues[0].wake(['one']);
   });
 
-  test('of an older version is brought up to this one', async () => {
+  test('of an older version is upgraded to this one', async () => {
     const database = await cluster.makeDatabase();
     const address = cluster.address(database);
     await initPostgresStore({ address, env });

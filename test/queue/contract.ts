@@ -21,7 +21,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(under.reports).toEqual([]);
     });
 
-    test('never looks at a run twice at once, and loses no wake-up that comes during the look', async () => {
+    test('never looks at a run twice at the same time, and loses no wake-up that comes during the look', async () => {
       const under = await fresh();
       const seen = recorder();
       seen.close();
@@ -39,7 +39,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(under.reports).toEqual([]);
     });
 
-    test('makes one look of many wake-ups that came before it', async () => {
+    test('combines many earlier wake-ups of a run into one look', async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -51,7 +51,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(seen.looked.filter((run) => run === 'one')).toHaveLength(1);
     });
 
-    test('looks at a run not before the time for it, and a later time stays when the run is woken', async () => {
+    test('looks at a run no earlier than its time, and keeps a later time when the run is woken', async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -67,7 +67,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(await queue.depth()).toMatchObject({ ready: 0, later: 2 });
     });
 
-    test('looks at no more runs at once than it was told to', async () => {
+    test('looks at no more runs at the same time than allowed', async () => {
       const under = await fresh();
       const seen = recorder();
       seen.close();
@@ -81,7 +81,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(seen.most()).toBe(all);
     });
 
-    test(`looks at each of ${crowd} runs that are due at one moment, few at once`, async () => {
+    test(`looks at each of ${crowd} runs that are due at one moment, few at a time`, async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -95,7 +95,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(under.reports).toEqual([]);
     });
 
-    test('stops: waits for what runs, and takes no more', async () => {
+    test('stops: it waits for running handlers, and takes nothing more', async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -112,7 +112,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(seen.aborted).toEqual([]);
     });
 
-    test('stops after a time even if a handler does not end, and tells it by its signal', async () => {
+    test('stops after a time limit even if a handler does not end, and aborts the signal of the handler', async () => {
       const under = await fresh();
       const seen = recorder();
       seen.close();
@@ -125,7 +125,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       seen.open();
     });
 
-    test('delivers once and late what came due while nothing ran, and then when it is due', async () => {
+    test('delivers once, late, what came due while nothing was running, and later entries when they are due', async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -147,7 +147,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       expect(under.reports).toEqual([]);
     });
 
-    test('delivers nothing of a schedule that is replaced, or that is new', async () => {
+    test('delivers nothing of a schedule that was replaced, or that is new', async () => {
       const under = await fresh();
       const seen = recorder();
       const [queue] = under.queues;
@@ -176,7 +176,7 @@ export function queueContract(name: string, fresh: FreshQueue, crowd: number): v
       await until(() => seen.dues.length === 1);
     });
 
-    test('shows who works, and since when', async () => {
+    test('shows the workers, and since when they have been working', async () => {
       const under = await fresh();
       const [queue] = under.queues;
       const began = Date.now() - 60_000;

@@ -5,7 +5,7 @@ const berlin = { cron: '30 2 * * *', zone: 'Europe/Berlin' };
 const iso = (times: readonly Date[]) => times.map((time) => time.toISOString().slice(5, 16));
 
 describe('the times of a schedule', () => {
-  test('are five ahead by default, once a day, also when an hour is left out', () => {
+  test('are five ahead by default, once a day, even when an hour is left out', () => {
     expect(iso(nextTimes(berlin, new Date('2026-03-27T12:00:00Z')))).toEqual([
       '03-28T01:30',
       '03-29T01:30',
@@ -38,7 +38,7 @@ describe('the times of a schedule', () => {
     }
   });
 
-  test('are found far back, and not at or before the given moment', () => {
+  test('are found far back, but not at or before the given moment', () => {
     const yearly = { cron: '0 0 29 2 *', zone: 'UTC' };
     const leap = new Date('2024-02-29T00:00:00Z');
     expect(lastTime(yearly, new Date('2023-01-01T00:00:00Z'), new Date('2026-01-01T00:00:00Z'))).toEqual(

@@ -64,7 +64,7 @@ queueContract(
 );
 
 describe('the queue of one process', () => {
-  test('hears of the wake-ups of its journal, and no more once it is stopped', async () => {
+  test('receives the wake-ups of its journal, and none after it was stopped', async () => {
     const { queue, journal } = fresh();
     const seen = recorder();
     const work = queue.work(seen.handlers, { concurrency: 1, label: 'test' });
@@ -78,7 +78,7 @@ describe('the queue of one process', () => {
     expect(await queue.depth()).toMatchObject({ ready: 0, later: 1 });
   });
 
-  test('tries again after a while what failed, and reports why', async () => {
+  test('retries a failed look after a while, and reports why it failed', async () => {
     const { queue, reports, clock, moveTo } = fresh();
     let tries = 0;
     const look = async () => {
@@ -98,7 +98,7 @@ describe('the queue of one process', () => {
     expect(reports).toMatchObject([{ code: 'internal', evidence: { error: 'not yet' } }]);
   });
 
-  test('tries again what is due and failed', async () => {
+  test('retries a scheduled entry that failed', async () => {
     const { queue, moveTo, clock } = fresh(Date.parse('2026-06-01T00:00:00Z'));
     const times: string[] = [];
     const due = async (_: unknown, { at }: { readonly at: Date }) => {

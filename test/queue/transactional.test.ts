@@ -43,7 +43,7 @@ async function append(journal: Journal, wakes: readonly Wake[], stream: `run/${s
 }
 
 describe('wake-ups of an append', () => {
-  test('are in the queue when it is acknowledged, each not before its time, and are told here', async () => {
+  test('are in the queue when the append is acknowledged, each not before its time, and are reported here', async () => {
     const { journal, woken } = await filled();
     const told: unknown[] = [];
     const end = journal.onWake((wakes) => told.push(wakes));
@@ -88,7 +88,7 @@ describe('wake-ups of an append', () => {
     expect(told).toEqual([]);
   });
 
-  test('are there exactly for the entries that are, wherever the connection or the process is cut', async () => {
+  test('exist exactly for the entries that exist, wherever the connection or the process is cut', async () => {
     const { address, sql, woken } = await filled();
     for (let time = 0; time < 4; time += 1) {
       const child = spawn(process.execPath, [
@@ -115,7 +115,7 @@ describe('wake-ups of an append', () => {
   });
 });
 
-describe('an append is on record', () => {
+describe('an append is still recorded', () => {
   test.each([
     ['a store that has no queue', `drop schema ${SCHEMA} cascade`],
     [

@@ -97,20 +97,20 @@ const change = ({ folder }: World, name: string, by: (text: string) => string) =
   writeFileSync(path, by(text), 'latin1');
 };
 
-test('a receipt is verified: its hash is on record, its key is vouched for, and its report is its own', async () => {
+test('a receipt is verified: its hash is on record, its key is vouched for, and its report is the right one', async () => {
   const it = await world();
   const { found, receipts } = await checked(it, it.folder);
   expect(found).toEqual([]);
   expect(receipts).toMatchObject([{ about: 'run/01A', state: 'verified', path: it.folder }]);
 });
 
-test('the folders in a folder are checked, and a folder without receipts is a mistake', async () => {
+test('all folders in a folder are checked, and a folder without receipts is an error', async () => {
   const it = await world();
   expect((await checked(it, join(it.folder, '..'))).states).toEqual(['verified']);
   await expect(checked(it, it.home)).rejects.toMatchObject({ code: 'input.receipts', exitCode: 2 });
 });
 
-test('a receipt on record whose files are not given is named, and changes no verdict', async () => {
+test('a receipt on record whose files are missing is named, and does not change the verdict', async () => {
   const { found, states } = await checked(await world());
   expect(found).toEqual(['note receipt.not-given']);
   expect(states).toEqual(['not-given']);
@@ -177,7 +177,7 @@ const CHANGES: readonly (readonly [string, (it: World) => void, string, string])
   ],
 ];
 
-test.each(CHANGES)('%s is told apart', async (_, by, state, finding) => {
+test.each(CHANGES)('%s is detected', async (_, by, state, finding) => {
   const it = await world();
   by(it);
   const { found, states } = await checked(it, it.folder);
@@ -191,7 +191,7 @@ test('files for openssl and the public key may be missing, since the receipt alo
   expect((await checked(it, it.folder)).states).toEqual(['verified']);
 });
 
-test('a key for which nothing in the log vouches proves nothing, though its signature is right', async () => {
+test('a key for which nothing in the log vouches proves nothing, although its signature is right', async () => {
   const it = await world(() => []);
   const { found, states } = await checked(it, it.folder);
   expect(found).toEqual(['limit receipt.unvouched']);
@@ -209,7 +209,7 @@ test('a key for which only a stranger vouches is not vouched for', async () => {
   });
 });
 
-test('what vouches for a key in another log, or under a changed signature, does not count', async () => {
+test('a vouching entry for a key in another log, or under a changed signature, does not count', async () => {
   const other = await world((publicKey, _, signer) => [
     keyEntry(publicKey, 'lifeboat/0123456789abcdef', signer),
   ]);
@@ -246,7 +246,7 @@ test('a receipt that the key signed and the log does not have is no proof', asyn
   });
 });
 
-test('a backup beside a receipt is compared with every backup that it names', async () => {
+test('a backup beside a receipt is compared with every backup that the receipt names', async () => {
   const { home, signer, append, journal, sealer, close } = await openSealed();
   const key = generateReceiptKey();
   const { folder, publicKey, made } = receiptIn(

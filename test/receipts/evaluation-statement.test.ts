@@ -33,7 +33,7 @@ const propertiesOf = (...changes: readonly Partial<RecordedEvaluation>[]) =>
     '0123456789abcdef',
   ).predicate.properties;
 
-test('what is proven has every property, and what is only ready is not called proven', () => {
+test('a proven instance has every property, and one that is only ready is not called proven', () => {
   const clean = ['LIFEBOAT_NO_FINDINGS', 'LIFEBOAT_NO_WAIVERS'];
   const rest = ['LIFEBOAT_KEY_FITS', 'LIFEBOAT_RESTORED_90D', ...clean];
   expect(propertiesOf({})).toEqual(['LIFEBOAT_RECOVERABLE', 'LIFEBOAT_PROVEN', ...rest]);
@@ -42,7 +42,7 @@ test('what is proven has every property, and what is only ready is not called pr
   expect(propertiesOf({ verdict: 'empty', restored: undefined })).toEqual(clean);
 });
 
-test('a key fits where it opens the newest backup that there is, and a restore counts for 90 days', () => {
+test('a key fits if it opens the newest existing backup, and a restore counts for 90 days', () => {
   for (const check of ['newest-backup', 'key-opens'] as const)
     expect(propertiesOf({ findings: [{ ...finding, check }] })).not.toContain('LIFEBOAT_KEY_FITS');
   expect(propertiesOf({ findings: [{ ...finding, check: 'token' }] })).toContain('LIFEBOAT_KEY_FITS');
@@ -55,7 +55,7 @@ test('a key fits where it opens the newest backup that there is, and a restore c
   expect(propertiesOf({ findings: [changed] })).not.toContain('LIFEBOAT_RESTORED_90D');
 });
 
-test('a plan has no key and no restore of its own: those of its instances decide', () => {
+test('a plan has no key and no restore of its own: its instances decide about these properties', () => {
   const plan = { name: 'plan.west', restored: undefined };
   const ofInstances = ['LIFEBOAT_KEY_FITS', 'LIFEBOAT_RESTORED_90D'];
   expect(propertiesOf({}, plan)).toEqual(expect.arrayContaining(ofInstances));
@@ -65,7 +65,7 @@ test('a plan has no key and no restore of its own: those of its instances decide
   }
 });
 
-test('a finding and a waiver are no property, and what is waived is never hidden', () => {
+test('with a finding or a waiver the clean properties are missing, so a waived finding is not hidden', () => {
   expect(propertiesOf({ findings: [finding] })).not.toContain('LIFEBOAT_NO_FINDINGS');
   const waived = { ...finding, waivedUntil: '2026-04-01T00:00:00.000Z' };
   expect(propertiesOf({ findings: [waived] })).toEqual([
@@ -75,7 +75,7 @@ test('a finding and a waiver are no property, and what is waived is never hidden
   ]);
 });
 
-test('of several, a property holds only if each has it, at the time of the oldest', () => {
+test('for several instances a property holds only if each has it, as of the oldest evaluation', () => {
   expect(propertiesOf({}, { verdict: 'ready' })).not.toContain('LIFEBOAT_PROVEN');
   expect(propertiesOf({}, { verdict: 'unknown' })).not.toContain('LIFEBOAT_RECOVERABLE');
   expect(propertiesOf()).toEqual([]);
@@ -94,7 +94,7 @@ test('Sigstore accepts a signed evaluation offline, and so do we', () => {
   expect(openReceipt(bundle, receiptPublicKey(key))).toMatchObject({ outcome: 'signed', statement });
 });
 
-test('the evaluation on record is the newest entry, with the time since when the verdict is the same', () => {
+test('the recorded evaluation is the newest entry, with the time since when the verdict has been the same', () => {
   const entries = (['ready', 'proven', 'proven'] as const).map((verdict, index) => ({
     ...evaluationEntry('orders', { verdict, reason: 'r', findings: index === 2 ? [finding] : [] }),
     ...{ index, seq: index + 1, at: `2026-03-0${index + 1}T00:00:00.000Z`, by: 'ada', hash: '' },

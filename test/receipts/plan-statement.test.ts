@@ -46,7 +46,7 @@ type Row = PlanReport['groups'][number]['lanes'][number]['steps'][number];
 
 const of = (report: PlanReport, runs = started()) => planStatementOf(report, runs, 'the report').predicate;
 
-test('a plan is PASSED when it is proven and each of its runs is, with tests below each group', () => {
+test('a plan is PASSED when it is proven and so is each of its runs, with tests below each group', () => {
   const { result, passedTests, warnedTests, failedTests } = of(plan());
   expect({ result, warnedTests, failedTests }).toEqual({
     result: 'PASSED',
@@ -69,7 +69,7 @@ test('a plan is PASSED when it is proven and each of its runs is, with tests bel
   );
 });
 
-test('its subjects are the report and each backup that one of its runs read to its end, once', () => {
+test('its subjects are the report and, once each, the backups that one of its runs read to the end', () => {
   const { subject } = planStatementOf(plan(), started(), 'the report');
   expect(subject).toEqual([
     { name: 'report.json', digest: { sha256: hash('sha256', 'the report') } },
@@ -99,7 +99,7 @@ test('a run that is not proven, given up, open, simulated or unknown makes it FA
   });
 });
 
-test('a step that rests on the word of a person is a warning, and one of a runbook is not excused so', () => {
+test('a step that rests on the word of a person is a warning, but a step with a runbook is not excused', () => {
   const runs = (row: Row) => row.runs.map((run) => ({ ...run, runbook: 'plan-step' }));
   const told = started({ [TOLD]: { proven: false } });
   expect(
@@ -114,7 +114,7 @@ test('a step that rests on the word of a person is a warning, and one of a runbo
   expect(of(plan(), told).result).toBe('FAILED');
 });
 
-test('a step that was skipped, done outside or tried again is a warning; one that failed is a failure', () => {
+test('a step that was skipped, done outside or retried is a warning; one that failed is a failure', () => {
   for (const state of ['skipped', 'done outside'] as const)
     expect(of(withRow('switch', () => ({ state })))).toMatchObject({
       result: 'WARNED',
@@ -135,7 +135,7 @@ test('a missed objective of the plan or of a group is a warning', () => {
   expect(of(late)).toMatchObject({ result: 'WARNED', warnedTests: ['group/people/rto/met', 'rto/met'] });
 });
 
-test('it names the plan by its text, the run with its kind, and says that a rehearsal is one', () => {
+test('it names the plan by its text and the run by its kind, and says when it was a rehearsal', () => {
   const rehearsal = reportOn(planEntries({ ...input, rehearsal: true }, WELL, 1200), CHILDREN, {
     ...input,
     rehearsal: true,

@@ -181,7 +181,7 @@ test('a key that is not P-256, a private key, or no key verifies nothing', () =>
 
 const resultOf = (changes: Partial<Report>) => statementOf({ ...report, ...changes }, recovery, '').predicate;
 
-test('what the report does not call proven is FAILED, whatever its checks say', () => {
+test('a run that the report does not call proven is FAILED, whatever its checks say', () => {
   expect(statement.predicate.result).not.toBe('FAILED');
   expect(statement.predicate.passedTests).toContain('run/proven');
   const { outcome } = report;
@@ -193,7 +193,7 @@ test('what the report does not call proven is FAILED, whatever its checks say', 
     expect(resultOf({ outcome: worse }).result).toBe('FAILED');
 });
 
-test('an alarm, a missed objective and open work make a warning of it', () => {
+test('an alarm, a missed objective and open follow-ups turn the result into a warning', () => {
   const alarm = { title: 'BREAK-GLASS', text: 'x', at: '', by: '' };
   expect(resultOf({ alarms: [alarm] }).warnedTests).toContain('run/no-alarm');
   expect(resultOf({ outcome: { ...report.outcome, followUps: 1 } }).warnedTests).toContain(
@@ -202,7 +202,7 @@ test('an alarm, a missed objective and open work make a warning of it', () => {
   expect(statement.predicate.warnedTests).toContain('rpo/met');
 });
 
-test('a run that is not over, and one without a verdict, gets no receipt', () => {
+test('a run that is not over, or that has no verdict, gets no receipt', () => {
   expect(() => resultOf({ outcome: { ...report.outcome, status: 'open' } })).toThrow('not over');
   const { proven: _, ...unjudged } = report.outcome;
   expect(() => resultOf({ outcome: unjudged })).toThrow('no verdict');

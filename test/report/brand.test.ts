@@ -31,7 +31,7 @@ const WHOLE = png(header(1, 1), PICTURE, END);
 /** The same with one byte of the picture changed. */
 const DAMAGED = Buffer.from(WHOLE).fill(0x55, WHOLE.length - 20, WHOLE.length - 19);
 
-test('a PNG heads the report as it is, in a page that loads no other image', () => {
+test('a PNG is shown unchanged at the head of the report, in a page that loads no other image', () => {
   const logo = logoOf(WHOLE);
   expect(logo).toEqual({ base64: WHOLE.toString('base64') });
   const { elements } = readHtml(renderReport(report, 'html', { name: 'ACME & <Co>', logo }));
@@ -43,7 +43,7 @@ test('a PNG heads the report as it is, in a page that loads no other image', () 
   expect(policy).toBe("default-src 'none'; style-src 'unsafe-inline'; img-src data:");
 });
 
-test('a name heads every form for people, cannot act there, and is no part of the record', () => {
+test('a name is shown at the head of every form for people, is harmless there, and is not part of the record', () => {
   const brand = { name: 'ACME & <b>Co</b>' };
   expect(readHtml(renderReport(report, 'html', brand)).text).toContain('ACME & <b>Co</b>: Lifeboat report');
   expect(renderReport(report, 'md', brand)).toMatch(
@@ -63,8 +63,8 @@ test.each([
   ['a PNG that was changed', DAMAGED, 'it is a PNG that is damaged at byte 33'],
   ['a PNG without a picture', png(header(1, 1), END), 'it is a PNG without a picture'],
   ['a PNG without a header', png(PICTURE, END), 'it is a PNG without a header'],
-  ['a PNG with more behind it', Buffer.concat([WHOLE, SVG]), 'or with more behind it'],
+  ['a PNG with extra bytes after its end', Buffer.concat([WHOLE, SVG]), 'or with more behind it'],
   ['a large file', Buffer.alloc(LARGEST_LOGO + 1), 'it is larger than 256 KiB'],
-])('%s is no logo', (_what, bytes, why) => {
+])('%s is not accepted as a logo', (_what, bytes, why) => {
   expect(() => logoOf(bytes)).toThrow(why);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { changesOf } from '../../src/report/model/chain.ts';
 import type { Entry } from '../../src/store/journal.ts';
 
-test('a call that was refused and sent again is listed as two, of which one was done', () => {
+test('a call that was refused and sent again is listed as two calls, of which one was done', () => {
   const mark = { intent: 'I-1', verb: 'restoreBackup' };
   const failure = { code: 'service.busy', shortMessage: 'too many requests', hints: [], evidence: {} };
   const bodies = [

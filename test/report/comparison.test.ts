@@ -29,7 +29,7 @@ const day = reportOf(recovery);
 const night = reportOf(longNight, 86_400_000);
 const both = compareReports(night, day, now);
 
-test('the older run stands first, whatever the order in which they were named', () => {
+test('the older run stands first, whatever order they were named in', () => {
   expect(both.runs.map(({ id }) => id)).toEqual(['01R', '02S']);
   expect(compareReports(day, night, now)).toEqual(both);
 });
@@ -49,14 +49,14 @@ test('each slice has both times, their difference and their ratio', () => {
   ]);
 });
 
-test('steps that came again are added up, and one that only one run has is not compared', () => {
+test('repeated steps are added up, and a step that only one run has is not compared', () => {
   const choosing = both.steps.find(({ label }) => label === 'choosing');
   expect(choosing).toEqual({ label: 'choosing', first: 20 });
   const waiting = both.steps.find(({ label }) => label === 'waitingForRestore');
   expect(waiting?.ratio).toBeCloseTo((waiting?.second ?? 0) / 43);
 });
 
-test('what took no time before has a difference and no ratio', () => {
+test('a slice that took no time before has a difference and no ratio', () => {
   const { measured } = day;
   if (measured === undefined) throw new Error('the day is measured');
   const quick = { ...day, measured: { ...measured, slices: { ...measured.slices, queue: 0 } } };
@@ -66,7 +66,7 @@ test('what took no time before has a difference and no ratio', () => {
   expect(queue).toEqual({ label: 'queue', first: 0, second: 10, difference: 10 });
 });
 
-test('a recovery that still runs has figures, and nothing is better or worse than they are', () => {
+test('a recovery that is still running has figures, but no ratio or difference', () => {
   const { measured } = day;
   if (measured === undefined) throw new Error('the day is measured');
   const running = { ...day, measured: { ...measured, status: 'running' as const } };
@@ -78,7 +78,7 @@ test('a recovery that still runs has figures, and nothing is better or worse tha
   });
 });
 
-test('runs of different runbooks are compared in what they share, and it says so', () => {
+test('runs of different runbooks are compared in what they share, and a note says so', () => {
   const { cautions } = compareReports(day, reportOf(rotation, 1), now);
   expect(cautions).toEqual([
     'they ran different runbooks (rotate-key and restore-backup): only what both have is comparable',
@@ -86,13 +86,13 @@ test('runs of different runbooks are compared in what they share, and it says so
   ]);
 });
 
-test('a run of which the journal names no runbook is not called by one', () => {
+test('a run whose runbook is not in the journal is shown without one', () => {
   const { runbook: _, ...run } = day.run;
   const [caution] = compareReports({ ...day, run }, reportOf(rotation, 1), now).cautions;
   expect(caution).toContain('(rotate-key and not known)');
 });
 
-test('one that counts from the incident and one that does not are kept apart', () => {
+test('a note says when only one of two recovery times counts from the incident', () => {
   expect(both.cautions).toEqual([
     'one recovery time counts from the incident, the other from the start of its run',
   ]);
@@ -102,12 +102,12 @@ test('one that counts from the incident and one that does not are kept apart', (
   expect(compareReports(day, day, now).cautions).toEqual(['both are the same run']);
 });
 
-test('what break-glass went past in either run is above the comparison', () => {
+test('what break-glass bypassed in either run is shown above the comparison', () => {
   const md = renderComparison(both, 'md');
   expect(md.split('\n')[2]).toContain('BREAK-GLASS: a step went on without its second person (run 02S)');
 });
 
-test('every form of it says the same, and its JSON is exactly the comparison', () => {
+test('every form of the comparison says the same, and its JSON is exactly the comparison', () => {
   expect(Comparison.parse(JSON.parse(renderComparison(both, 'json')))).toEqual(both);
   const { rows, elements } = readHtml(renderComparison(both, 'html'));
   expect(elements.filter(({ name }) => name === 'svg')).toHaveLength(1);

@@ -33,7 +33,7 @@ const estate = estateOf(
   { since, now },
 );
 
-test('each instance has its runs of the period, with what they took and lost against what was allowed', () => {
+test('each instance has its runs of the period, with their times and losses against the limits', () => {
   expect(Estate.parse(estate)).toEqual(estate);
   const [orders, billing] = estate.instances;
   expect(orders).toMatchObject({
@@ -52,7 +52,7 @@ test('each instance has its runs of the period, with what they took and lost aga
   expect(later.instances[0]?.runs).toEqual([]);
 });
 
-test('the page says first what is missing, and nothing of an instance without a proof is good', () => {
+test('the page counts proven backups, missed objectives, and open and overdue work', () => {
   const { text } = readHtml(renderEstate(estate, 'html'));
   expect(text).toMatch(/With a proven backup\s*0 of 2/u);
   expect(text).toMatch(/Objectives missed\s*1/u);

@@ -43,7 +43,7 @@ const answer = (seconds: number, event: string, label: string, reason: string): 
   entry: runEntry('01R', 'answer', { event, label, reason }),
 });
 
-test('a recovery that is shown, and whose follow-ups are all done, is good at its head', () => {
+test('a recovery that is shown to be complete, with all follow-ups done, is good at its head', () => {
   const done = followUps.filter(({ closed }) => closed.how === 'platform' || closed.how === 'run');
   const entries = journalOf(started({ objectives }), recoveryLines, closed(340, { title: 'restored' }));
   expect(tiles(reportOf(entries, done))).toEqual({
@@ -85,7 +85,7 @@ describe('a recovery that left an application without the data', () => {
     });
   });
 
-  test('heads the record with what was left, once, and says it in every form', () => {
+  test('has at the head of its record what was left, once, and says it in every form', () => {
     expect(report.alarms.map(({ title, text }) => [title, text])).toEqual([
       ['NOT RECOVERED: 2 applications were not bound again', 'part-0: not tonight; part-1: not tonight'],
     ]);
@@ -97,7 +97,7 @@ describe('a recovery that left an application without the data', () => {
     expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
   });
 
-  test('is set against nothing in a comparison, and no time of it is better or worse', () => {
+  test('is not compared: no time of it is better or worse', () => {
     const quick = { ...report, run: { ...report.run, id: '02S', startedAt: '2026-04-01T00:00:00.000Z' } };
     const both = compareReports(reportOf(recovery), quick, generatedAt);
     expect(both.words.find(({ label }) => label === 'Recovery time (RTO)')).toMatchObject({
@@ -112,7 +112,7 @@ describe('a recovery that left an application without the data', () => {
   });
 });
 
-test('what nothing runs on may be skipped: still proven, and counted apart', () => {
+test('a follow-up on which nothing runs may be skipped: the run is still proven, and it is counted separately', () => {
   const report = reportOf(recovery);
   expect(report.outcome.proven).toBe(true);
   expect(tiles(report)).toMatchObject({ Result: 'good', 'Follow-ups': 'plain' });
@@ -121,7 +121,7 @@ test('what nothing runs on may be skipped: still proven, and counted apart', () 
   expect(renderReport(report, 'md')).toContain('**Not removed**: `old-binding-legacy`.');
 });
 
-test('a restore that the service refused and a person marks as done is decided nowhere, and heads the record', () => {
+test('a restore that the service refused and a person marks as done is undecided, and stands at the head of the record', () => {
   const entries = journalOf(
     started({ objectives }),
     performed([2, 3], 'reconcile', { configured: true, newest: '2026-03-01 02:00:00Z' }, 'confirming', {
@@ -153,7 +153,7 @@ test('a restore that the service refused and a person marks as done is decided n
   expect(md).toContain('until all steps were done; nothing shows that it was a recovery');
 });
 
-test('a recovery that was stopped within its limit is given up after that time, and no limit is called missed', () => {
+test('a recovery that was stopped within its limit counts as given up after that time, and no limit is called missed', () => {
   const stopped = closed(90, { proven: false, outcome: 'stopped', followUps: [] });
   const report = reportOf(journalOf(started({ objectives }), armed(10, 'restoreBackup'), stopped));
   expect(report.measured?.rto.result).toBe('given up');
@@ -167,7 +167,7 @@ test.each([
   ['operator.skip', 'SKIPPED'],
   ['operator.hasBegun', 'DONE OUTSIDE'],
   ['operator.override', 'OVERRIDDEN'],
-])('an answer %s heads the record', (event, word) => {
+])('an answer %s stands at the head of the record', (event, word) => {
   const { alarms } = reportOf(journalOf(started(), answer(5, event, 'so be it', 'because')));
   expect(alarms).toMatchObject([
     { title: expect.stringContaining(word), text: 'so be it: because', by: 'ada' },
@@ -191,7 +191,7 @@ test('a recovery point that is not measured by the data says why', () => {
   );
 });
 
-test('a recovery point of nothing does not read backwards', () => {
+test('a recovery point of zero does not read backwards', () => {
   const idle = { configured: true, at: at(98), newest: at(-500), count: 940 };
   const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
   const report = reportOf(journalOf(started({ objectives }), lines), []);
@@ -201,7 +201,7 @@ test('a recovery point of nothing does not read backwards', () => {
   );
 });
 
-test('the first end of a run is its end: what was written behind it is listed, raises an alarm, and changes nothing', () => {
+test('the first end of a run is its end: later entries are listed, raise an alarm, and change nothing', () => {
   const forged = closed(500, {
     title: 'the restore failed',
     proven: false,

@@ -39,11 +39,11 @@ test('a source that was never on a card is still named', () => {
   expect(text).toContain('| In the config | orders |\n| Asked in this run | no |');
 });
 
-test('what stays in its own instance has no other source', () => {
+test('a recovery within one instance has no other source', () => {
   expect(reportOf(journalOf(started()))).not.toContain('Where the data came from');
 });
 
-test('each change at the platform says which application or service key it was about', () => {
+test('each change at the platform names the application or service key that it was about', () => {
   const app = { key: 'orders-api', name: 'orders-api', guid: 'a-1' };
   const text = reportOf(
     journalOf(
@@ -70,7 +70,7 @@ test('a restart has no recovery point to meet or miss', () => {
   expect(text).not.toContain('The recovery point');
 });
 
-test('an own instance is shown with its own id and with what it was made from', () => {
+test('the own instance is shown with its id and with the offering that it was made from', () => {
   const service = { id: '7', name: 'orders-db', plan: 'single', offering: 'postgresql' };
   const output = { service, baseline: { serviceId: '7', state: 'available' } };
   const text = reportOf(journalOf(started(), performed([1, 2], 'preflight', output, 'confirming')));
@@ -79,7 +79,7 @@ test('an own instance is shown with its own id and with what it was made from', 
   );
 });
 
-test('which backup was restored in place is shown with all that the service and the proofs on record say of it', () => {
+test('the backup that was restored in place is shown with all that the service and the recorded proofs say about it', () => {
   const backup = { id: 7, backupId: 'b-7', size: 4096, triggeredAt: '2026-02-28T01:00:00Z', status: 'done' };
   const listed = { newest: [{ id: 8, backupId: 'b-8' }, backup], total: 2 };
   const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
@@ -98,7 +98,7 @@ test('which backup was restored in place is shown with all that the service and 
   expect(text).toContain('| Key (fingerprint in this key store) | 0a1b2c3d4e5f |\n| Restore | 4 |');
 });
 
-test('the backups of an instance that takes over are not taken for those of the source', () => {
+test('the backups of a target are not confused with those of the source', () => {
   const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
   const input = { backupGuid: 'b-9', source: 'orders' };
   const text = reportOf(
@@ -129,7 +129,7 @@ test('a point in time is shown with the times that could be reached', () => {
   );
 });
 
-test('where no file is named, the record says which bundle holds them with their hashes', () => {
+test('where no file is named, the record says which bundle contains them with their hashes', () => {
   expect(reportOf(journalOf(started()))).toContain('are in the bundle: `lifeboat audit export 01R`.');
 });
 
@@ -142,7 +142,7 @@ test('what was skipped is listed once as a deviation', () => {
   ).toHaveLength(1);
 });
 
-test('the ids that prove a closed follow-up are listed whole, step by step', () => {
+test('the ids that prove a closed follow-up are listed in full, step by step', () => {
   const auditEvents = Array.from({ length: 4 }, (_, index) => `audit.app.build.create 87fd4f7c-${index}`);
   const [first] = followUps;
   const evidence = { bind: { job: 'j-1', auditEvents }, restage: { deployment: 'd-1' } };

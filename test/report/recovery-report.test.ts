@@ -69,7 +69,7 @@ test.each([
   expect(report).toContain(text);
 });
 
-test('the record of a run that has open follow-ups says so, and how long it is overdue', () => {
+test('the record of a run with open follow-ups says so, and by how much they are overdue', () => {
   const entries = journalOf(started({ objectives }), recoveryLines);
   const open = followUps.map((one) =>
     one.kind === 'rebind' ? { ...one, closed: undefined, dueSeconds: 60 } : one,
@@ -85,7 +85,7 @@ test('the record of a run that has open follow-ups says so, and how long it is o
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');
 });
 
-test('that a run is open is its state and no deviation, and what its steps leave out is still to come', () => {
+test('an open run is a state and not a deviation, and what its steps left out is listed when it closes', () => {
   const resumed = { at: 5, entry: runEntry('01R', 'run.resumed', { pid: 7 }) };
   const entries = journalOf(started(), resumed);
   const { outcome, deviations } = buildReport(entries, { generatedAt });
@@ -127,7 +127,7 @@ test('the record of a recovery into another instance names it as it was checked,
   );
 });
 
-test('a reconciliation that failed says why', () => {
+test('a reconciliation that failed gives the reason', () => {
   const failed = {
     configured: true,
     at: at(1),

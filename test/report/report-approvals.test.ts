@@ -13,7 +13,7 @@ const night = buildReport(longNight, {
   measures: measure(longNight, { sliceOf, followUps: [] }),
 });
 
-test('an approval says who, when, what hash and how; one that was withdrawn or gone past says so', () => {
+test('an approval shows who, when, what hash and how; one that was withdrawn or bypassed says so', () => {
   expect(night.approvals).toEqual([
     expect.objectContaining({
       state: 'withdrawn',
@@ -95,7 +95,7 @@ test.each([
   ['asked for', [asked(1, 'a')], 'plan submitted for approval, **not approved** (not answered), SHA-256'],
   ['gone past', [asked(1, 'a'), bypassed(2, 'a')], '**not approved** (bypassed), SHA-256'],
   ['withdrawn', [asked(1, 'a'), given(2, 'a'), withdrawn(3, 'a')], '**not approved** (withdrawn), SHA-256'],
-])('a plan whose approval was %s is shown as what it is', (_what, lines, words) => {
+])('a plan whose approval was %s is shown as such', (_what, lines, words) => {
   const text = renderReport(buildReport(journalOf(started(), lines), options), 'md');
   expect(text).toContain(`${words} \`${PLAN}\``);
   if (!words.startsWith('approved')) expect(text).not.toMatch(/^- approved plan/mu);
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test('a call that continued without its second person is shown as that, and not a second time', () => {
+test('a call that continued without its second person is shown as such, and only once', () => {
   const entries = journalOf(started(), asked(1, 'a'), bypassed(2, 'a'), armed(5, 'restoreBackup'));
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
@@ -146,7 +146,7 @@ const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
 const resumed = (seconds: number, more: object) =>
   line(seconds, runEntry('01R', 'run.resumed', { pid: 1, ...more }));
 
-test('who may approve is in the report as of the beginning, with what has changed since', () => {
+test('the report lists who could approve at the beginning, and what has changed since', () => {
   const other = { ...who, name: 'Bob <x>', login: 'bob' };
   const entries = journalOf(
     started({ who, approvals: policy() }),
@@ -204,7 +204,7 @@ test('who may approve is in the report as of the beginning, with what has change
   }
 });
 
-test('a record of an earlier version says that it does not name who could approve', () => {
+test('a record of an earlier version says that it does not name the people who could approve', () => {
   const report = buildReport(journalOf(started()), options);
   expect(report.mayApprove).toEqual({ begun: [], people: [], drivers: [], changes: [] });
   expect(renderReport(report, 'md')).toContain(

@@ -45,7 +45,7 @@ test.each(runs)(
   },
 );
 
-test('a picture is never cut off without a word: where a screen is narrower, it says that it scrolls', () => {
+test('a picture is never silently cut off: on a narrower screen, a note says that it scrolls', () => {
   const html = renderReport(reportOf(recovery), 'html');
   expect(html).toMatch(/<figure><div class="wide"[^>]*><svg/u);
   const [, widest = ''] = /svg \{[^}]*min-width: (\d+)rem/u.exec(html) ?? [];
@@ -56,7 +56,7 @@ test('a picture is never cut off without a word: where a screen is narrower, it 
 });
 
 test.each(runs)(
-  'the HTML of %s needs nothing else: no script, no reference but to itself, a policy that forbids both',
+  'the HTML of %s is self-contained: no script, no outside reference, and a policy that forbids both',
   (_what, entries) => {
     const html = renderReport(reportOf(entries), 'html');
     const { elements } = readHtml(html);
@@ -102,7 +102,7 @@ test.each(runs)('Markdown and HTML say the same of %s, row by row', (_what, entr
   expect(rows.map((row) => row.map((cell) => cell.trim()))).toEqual(cells);
 });
 
-test('what break-glass went past is above everything else in every form', () => {
+test('what break-glass bypassed stands above everything else in every form', () => {
   const report = reportOf(longNight);
   const md = renderReport(report, 'md');
   expect(md.split('\n')[2]).toBe('> **BREAK-GLASS: a step went on without its second person**');
@@ -177,7 +177,7 @@ function isWord(text: string): boolean {
 
 const report = reportOf(recovery);
 
-test('mode and run are in the head, in the title and on every printed page, whatever they hold', () => {
+test('mode and run are in the head, in the title and on every printed page, whatever they contain', () => {
   const rehearsed = {
     ...report,
     run: { ...report.run, mode: 'REHEARSAL', id: '01R"; } body { display: none' },
@@ -189,7 +189,7 @@ test('mode and run are in the head, in the title and on every printed page, what
   expect(html).toContain('<title>REHEARSAL, run 01R&quot;');
 });
 
-test('what is looked up is folded in behind what is read, and linked', () => {
+test('reference parts are folded in after the main parts, and linked', () => {
   const html = renderReport(report, 'html');
   const [front = '', appendix = ''] = html.split('<details class="appendix">');
   for (const title of ['Objectives', 'Follow-ups', 'Deviations', 'Sign-off'])

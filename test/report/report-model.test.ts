@@ -29,7 +29,7 @@ test.each([
   expect(report.schema).toBe('lifeboat.report/1');
 });
 
-test('who had a part is listed with what shows it, and a login is not taken for a proof', () => {
+test('the people who took part are listed with the evidence, and a login does not count as proof', () => {
   expect(night.people.map(({ name, roles }) => [name, roles])).toEqual([
     ['Ada', ['operator']],
     ['ada', ['acted']],
@@ -50,7 +50,7 @@ test('what only people know is left open and never made up', () => {
   ).toBe(true);
 });
 
-test('the platform says where the instance lies, and what no entry tells is not stated', () => {
+test('the platform gives the location of the instance, and what no entry says is "not stated"', () => {
   const to = { guid: 'g-1', name: 'orders', org: 'acme', space: 'prod' };
   const entries = journalOf(
     started(),
@@ -62,7 +62,7 @@ test('the platform says where the instance lies, and what no entry tells is not 
   expect(changed).toContainEqual({ label: 'API revision', value: 'not stated' });
 });
 
-test('where the instance is and which revision of the interface was spoken is what the run began with', () => {
+test('the location of the instance and the revision of the interface are those at the beginning of the run', () => {
   const url = 'https://dashboard.example.com/service-instances/4a1f';
   const services = [
     { instance: 'orders', url, revision: '61' },
@@ -77,7 +77,7 @@ test('where the instance is and which revision of the interface was spoken is wh
   expect(changed).toContainEqual({ label: 'API revision', value: '61' });
 });
 
-test('trouble, lost answers and overdue tasks are issues; an answer that only left out an id is none', () => {
+test('problems, lost answers and overdue tasks are issues; an answer that only lacked an id is not', () => {
   expect(night.issues.map(({ what }) => what)).toEqual([
     'restore the backup: the answer was lost: no answer within 30 s',
     'restore the backup: what the service shows: it happened',
@@ -129,14 +129,14 @@ test('the slices of the picture add up to the slices of the figures', () => {
   expect(sums).toEqual(day.measured?.slices);
 });
 
-test('the transcript that was kept and the last entry are the evidence; without a signed head there is no anchor', () => {
+test('the kept transcript and the last entry are the evidence; without a signed head there is no anchor', () => {
   expect(night.evidence.transcript).toEqual({ lines: 812, bytes: 90_000, sha256: 'ef'.repeat(32) });
   const head = longNight.at(-1)?.hash ?? '';
   expect(night.evidence.head).toBe(head);
   expect(night.evidence.anchor).toBeUndefined();
 });
 
-test('the proof of a clean-up is named by its follow-up', () => {
+test('the proof of a clean-up is listed under its follow-up', () => {
   const removal = {
     ...{ id: 'remove-target', kind: 'remove-target', subject: 'orders-dr', what: 'remove orders-dr' },
     closed: { how: 'hand', text: 'removed', evidence: {} },
@@ -144,7 +144,7 @@ test('the proof of a clean-up is named by its follow-up', () => {
   expect(buildReport(recovery, { ...options, followUps: [removal] }).cleanup).toEqual(['remove-target']);
 });
 
-test('an old key that a new backup still opens with is not shown as refused', () => {
+test('an old key that still opens a new backup is not shown as refused', () => {
   const entries = journalOf(
     started(),
     performed([1, 2], 'negativeTest', { opened: ['a'], tested: ['a'] }, 'x'),

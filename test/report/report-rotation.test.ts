@@ -6,7 +6,7 @@ import { at, closed, journalOf, performed, recovery, started } from './recovery.
 
 const options = { generatedAt: new Date('2026-03-02T00:00:00Z') };
 
-test('a rotation has a record of the old key, the new key, the call, the proof, and of what becomes of the old key', () => {
+test('a rotation records the old key, the new key, the call, the proof, and what becomes of the old key', () => {
   const [oldKey, newKey] = ['0a1b2c3d4e5f', '5f4e3d2c1b0a'];
   const before = {
     keysHeld: [oldKey],
@@ -61,7 +61,7 @@ test('a rotation has a record of the old key, the new key, the call, the proof, 
   expect(buildReport(recovery, options).rotation).toBeUndefined();
 });
 
-test('the record of a rotation stays the same when the key is changed again, and set back', () => {
+test('the record of a rotation stays the same when the key is changed later, and set back', () => {
   const [oldKey, newKey, third] = ['0a1b2c3d4e5f', '5f4e3d2c1b0a', 'aaaaaaaaaaaa'];
   const entries = journalOf(
     started({ runbook: 'rotate-key', input: { instance: 'orders' } }),
@@ -97,7 +97,7 @@ test('the record of a rotation stays the same when the key is changed again, and
   expect(text).toContain(`In the ledger of the instance, for later: retire key ${oldKey}.`);
 });
 
-test('a rotation that has put no follow-up into the ledger claims none', () => {
+test('a rotation without a follow-up in the ledger claims none', () => {
   const entries = journalOf(
     started({ runbook: 'rotate-key', input: { instance: 'orders' } }),
     performed([8, 9], 'setKey', { answer: 'accepted' }, 'done'),

@@ -52,7 +52,7 @@ test('the same entries give the same record', () => {
   expect(runReport(rotation, { generatedAt })).toBe(runReport(rotation, { generatedAt }));
 });
 
-test('a run that is not over says so, and one that was abandoned says why', () => {
+test('a run that is not over says so, and an abandoned one says why', () => {
   const open = runReport(rotation.slice(0, 6), { generatedAt });
   expect(open).toContain('**This run is still open.**');
   expect(open).toContain('| `i1` | none on record |');

@@ -19,7 +19,7 @@ function announcing(then: () => Promise<object>, fact: LedgerFact = SENT): AnyAc
   };
 }
 
-test("a change's announcement is in the ledger before the change continues, and stays there if the process dies inside", async () => {
+test('the announcement of a change is in the ledger before the change continues, and stays there if the process dies inside', async () => {
   const seen: string[] = [];
   const world = await makeWorld(
     obedient({
@@ -36,7 +36,7 @@ test("a change's announcement is in the ledger before the change continues, and 
   expect(seen).toContain('key.sent');
 });
 
-test('a journal that rejects an announcement ends the run: the verb does not make an outcome of it', async () => {
+test('a journal that rejects an announcement ends the run: the verb does not turn it into an outcome', async () => {
   let goneOn = 0;
   const setKey = announcing(
     async () => {

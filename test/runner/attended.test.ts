@@ -56,7 +56,7 @@ test('a command begun before the process ended is not run again: a person decide
   expect(runs()).toBe(0);
 });
 
-test('a command that a person requested again is run', async () => {
+test('a command that a person has requested again is run', async () => {
   const { perform: go, runs } = world([BEGUN, MOVED]);
   expect(await go()).toMatchObject({ how: 'done' });
   expect(runs()).toBe(1);

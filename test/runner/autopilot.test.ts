@@ -29,7 +29,7 @@ function restoringInTime(margin: number) {
   return makeWorld(obedient({ pitrRange }), runbooks['restore-point-in-time'] as Runbook);
 }
 
-test('a run without a person whose time is close to an edge of a growing range is left, and says so', async () => {
+test('a run without a person stops when its time is close to an edge of a growing range, and says so', async () => {
   const world = await restoringInTime(SECOND);
   const run = await world.takeUp();
   const { exitCode, why } = await autopilot(run, { yes: true, time: AT_THE_EDGE });
@@ -38,7 +38,7 @@ test('a run without a person whose time is close to an edge of a growing range i
   expect((await world.types()).filter((type) => type === 'answer')).toHaveLength(1);
 });
 
-test('a time that did not hold is not given again: the run asks for another, and is left', async () => {
+test('a time that is no longer valid is not given again: the run asks for another one, and is left', async () => {
   const world = await restoringInTime(SECOND);
   const run = await world.takeUp();
   const first = { event: 'operator.lookAgain' };

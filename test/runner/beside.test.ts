@@ -12,7 +12,7 @@ const LATE: Overdue = {
 };
 
 describe('beside a wait', () => {
-  test('giving up leads to the ways out, ends the asking, and later findings change nothing', async () => {
+  test('giving up leads to the ways out and ends the reads, and later findings change nothing', async () => {
     const waits = waiting();
     const { world, run } = await atTheWait(waits);
     await run.answer({ event: 'operator.giveUp' });
@@ -36,7 +36,7 @@ describe('beside a wait', () => {
     await run.detach();
   });
 
-  test('looking again now asks at once, and the run stays where it is', async () => {
+  test('looking again sends a request at once, and the run stays in its state', async () => {
     const waits = waiting();
     const { run } = await atTheWait(waits);
     await run.answer({ event: 'operator.lookAgain' });
@@ -49,7 +49,7 @@ describe('beside a wait', () => {
     await run.ended;
   });
 
-  test('what the wait found at the same moment stands, and the late answer is refused with the reason', async () => {
+  test('a result of the wait at the same moment stands, and the late answer is refused with the reason', async () => {
     const waits = waiting();
     const { run } = await atTheWait(waits);
     waits.begun[0]?.end({ id: 4, status: 'done' });
@@ -99,7 +99,7 @@ describe('a step that takes too long', () => {
     await again.detach();
   });
 
-  test('knows when the run began and since when it waits, which looking again does not change', async () => {
+  test('knows when the run began and since when it has been waiting, which looking again does not change', async () => {
     const waits = waiting();
     const { run } = await atTheWait(waits);
     await run.answer({ event: 'operator.lookAgain' });

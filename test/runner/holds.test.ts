@@ -102,7 +102,7 @@ test('nothing is armed until the hold lasts long enough for a call', async () =>
   expect(await run.ended).toMatchObject({ exitCode: 0 });
 });
 
-test('a call that is stopped at the last instant was never sent, and has that outcome', async () => {
+test('a call that is stopped at the last instant was never sent, and is recorded as such', async () => {
   let sends = 0;
   const refusing = sending(async () => undefined) as AnyActivity & { readonly kind: 'once' };
   const createBackup = {
@@ -131,7 +131,7 @@ test('a call that is stopped at the last instant was never sent, and has that ou
   await run.detach();
 });
 
-test('a fact for the ledger of an instance that the run does not hold is not written', async () => {
+test('a fact for the ledger of an instance is not written if the run does not hold that ledger', async () => {
   const fact = { type: 'card.prepared', body: {}, instance: 'shop' };
   const setKey: AnyActivity = {
     kind: 'repeatable',

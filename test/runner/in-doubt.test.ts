@@ -42,13 +42,13 @@ test('a call left by a run that is over is asked about by the id of the run', as
   );
 });
 
-test('a backup in doubt keeps no run from beginning: another backup is harmless', async () => {
+test('a backup in doubt does not keep a run from beginning, since another backup is harmless', async () => {
   const world = await closedWorld();
   await arm(world.journal, 'instance/orders', 'call-1', 'createBackup', {});
   expect(await startRun(world.journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test("a run is not taken up while another's call is in doubt, but is for a call of its own", async () => {
+test("a run is not resumed while another's call is in doubt, but is resumed for a call of its own", async () => {
   const world = await makeWorld(obedient());
   await arm(world.journal, `run/${world.runId}`, 'restore-0', 'restoreBackup', { backup: 3 });
   const run = await world.takeUp();
@@ -82,7 +82,7 @@ test('a restore that an abandoned run left in doubt stops every other change, un
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('a call that was refused and sent again is judged by its first arming and its refusal after the run is over', async () => {
+test('after a run is over, a call that was refused and sent again is judged from its first arming and its refusal', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;
   const mark = { intent: 'restore-0', verb: 'restoreBackup' };
@@ -159,7 +159,7 @@ test('a call that a person decided in a run is no longer in doubt; looking again
   }
 });
 
-test('a recovery in doubt is in doubt on the target, and only there', async () => {
+test('a recovery in doubt counts as in doubt for the target only', async () => {
   const { journal } = await closedWorld();
   const runId = await startRun(journal, { ...start('orders'), target: 'orders-dr' });
   await arm(journal, `run/${runId}`, 'restore-0', 'performRecovery', { backupGuid: 'g' });
@@ -172,7 +172,7 @@ test('a recovery in doubt is in doubt on the target, and only there', async () =
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
-test('a call in doubt on the source stops no recovery that leaves the source alone', async () => {
+test('a call in doubt on the source does not stop a recovery that does not touch the source', async () => {
   const { journal } = await closedWorld();
   await arm(journal, 'instance/orders', 'call-1', 'restoreBackup', { backup: 102 });
   const recovery = (mode: string) => ({

@@ -27,7 +27,7 @@ const doubtsAfter = (call: LostCall, entries: readonly Entry[]) => {
   );
 };
 
-test('a lost call without remaining entries is in doubt from when it was armed', () => {
+test('a lost call without remaining entries counts as in doubt from when it was armed', () => {
   expect(doubtsAfter(lost({}), [])).toMatchObject([
     { intent: 'lost-01J-restore-1', verb: 'restoreBackup', armedAt: AT, input: {}, baseline: { lost: true } },
   ]);
@@ -59,7 +59,7 @@ test('a call of a single command keeps its input, under a unique name', () => {
   ]);
 });
 
-test('a lost call that was sent before, after a refusal, counts from its first arming, wherever that is recorded', () => {
+test('a lost call that was sent before, and refused, counts from its first arming, wherever that is recorded', () => {
   const earlier = '2026-03-01T02:50:00.000Z';
   const mark = { intent: 'restore-1', verb: 'restoreBackup' };
   const entries = [

@@ -35,7 +35,7 @@ describe('a run that an older version of its runbook began', () => {
     expect(states.filter((state) => /^(?:oldBackup|negative)\./.test(state))).toEqual([]);
   });
 
-  test('is shown like any other: its follow-ups, and its report', async () => {
+  test('is shown like any other, with its follow-ups and its report', async () => {
     const { world, begun } = await left();
     expect(await followUpsOfRun(world.journal, begun, find)).toEqual([]);
     const report = await reportOf(world.journal, begun, [], find);
@@ -43,6 +43,6 @@ describe('a run that an older version of its runbook began', () => {
   });
 });
 
-test('a version that is not kept is unknown, so that no run continues with another machine', () => {
+test('that is no longer kept is unknown, so that no run continues with another machine', () => {
   expect(runbookOf('rotate-key', '0')).toBeUndefined();
 });

@@ -60,7 +60,7 @@ describe('a question for a key', () => {
   const given = { event: 'operator.provideKey', secret: new Secret('an old key with spaces, ä') };
   const taken = async (key: Secret) => ({ fingerprint: '0123456789ab', length: key.length });
 
-  test('takes one that opens old backups as it is, and refuses a new one that a shell would change', async () => {
+  test('accepts one that opens old backups unchanged, and refuses a new one that a shell would change', async () => {
     const old = answering({ ...asked, minLength: 1, isNew: false }, taken);
     expect((await old(given)).event).toMatchObject({ fingerprint: '0123456789ab' });
     const fresh = answering({ ...asked, minLength: 1, isNew: true }, taken);
@@ -77,7 +77,7 @@ describe('a question for a word', () => {
     options: [],
   });
 
-  test('accepts it trimmed, and refuses others with the sentence that says what fits', async () => {
+  test('accepts it without surrounding spaces, and refuses others with the sentence that says what fits', async () => {
     const guid = '3a2e59ee-40cb-472a-91d0-502ab259918c';
     const { event } = await answer({ event: 'operator.provideGuid', text: ` ${guid}\n` });
     expect(event).toEqual({ type: 'operator.provideGuid', text: guid });

@@ -48,7 +48,7 @@ describe('a run', () => {
     expect(before.slice(-2)).toEqual(['intent.prepared', 'intent.armed']);
   });
 
-  test('has a checkpoint outside the store before a byte of a change is sent, and one at its end', async () => {
+  test('has a checkpoint outside the store before a byte of a change is sent, and another at its end', async () => {
     const order: string[] = [];
     const world = await makeWorld(
       obedient({
@@ -78,7 +78,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('cleans up behind a verb once its result is on record, and not where that could not be written', async () => {
+  test('cleans up after a verb once its result is on record, and not where the result could not be written', async () => {
     const seen: Json[] = [];
     const world = await makeWorld(
       obedient({
@@ -112,7 +112,7 @@ describe('a run', () => {
     expect(seen).toEqual(['oldBackup.verifying']);
   });
 
-  test('can be driven by one process only: the second learns who holds it', async () => {
+  test('can be driven by one process only: the second is told which process holds it', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
     await expect(world.takeUp()).rejects.toMatchObject({ code: 'journal.held' });
@@ -121,7 +121,7 @@ describe('a run', () => {
     await again.detach();
   });
 
-  test('that is closed as soon as it is taken up asks for its last notes only when everything is ready', async () => {
+  test('that is closed right after it is resumed requests its last notes only when everything is ready', async () => {
     const world = await makeWorld(obedient());
     const killed = await world.takeUp({
       lastNotes: () => {
@@ -168,7 +168,7 @@ describe('an intent that was armed', () => {
     expect(second.state().snapshot.context.backup.send).toMatchObject({ adopted: true });
   });
 
-  test('is sent again, under a new intent, only if the service shows that it never arrived', async () => {
+  test('is sent again, as a new intent, only if the service shows that it never arrived', async () => {
     let sends = 0;
     const world = await makeWorld(
       obedient({

@@ -33,7 +33,7 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
-test('the hint is not to abandon a run with follow-ups for another one', async () => {
+test('the hint does not suggest abandoning a run with follow-ups for another one', async () => {
   const world = await makeWorld(obedient());
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
@@ -56,7 +56,7 @@ test('the hint is not to abandon a run with follow-ups for another one', async (
   });
 });
 
-test('a step of a plan that sends its instance nothing begins beside an open run on the same address', async () => {
+test('a plan step that sends nothing to its instance begins beside an open run on the same address', async () => {
   const world = await makeWorld(obedient());
   await abandonRun(world.journal, await findRun(world.journal), 'superseded');
   const start = {
@@ -74,7 +74,7 @@ test('a step of a plan that sends its instance nothing begins beside an open run
   expect((await findRun(world.journal, beside)).status).toBe('open');
 });
 
-test('the follow-ups of a run go to the ledger when it is abandoned, without the way that only the run had', async () => {
+test('the follow-ups of an abandoned run go to the ledger, without the way to do them that only the run had', async () => {
   const world = await makeWorld(obedient());
   const followUp = {
     id: 'fresh-backup',
@@ -141,7 +141,7 @@ test('every prefix of a journal folds to a state that the run really was in', as
   }
 });
 
-test('entries that come one by one fold to the same state as all of them at once', async () => {
+test('entries that arrive one by one fold to the same state as all of them at once', async () => {
   const world = await rotated();
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');

@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === undefined && process.env['CI'] === undefined)('in a
     ['screen', 'dark', 1_600],
     ['print', 'light', 800],
   ])(
-    'axe finds nothing on any page, on %s, %s, %i pixels wide; none scrolls sideways',
+    'axe finds nothing on any page, on %s, %s, %i pixels wide; no page scrolls sideways',
     async (media, scheme, width) => {
       const { port } = await served();
       const tab = await tabOf(width, scheme, media);
@@ -65,7 +65,7 @@ describe.skipIf(CHROMIUM === undefined && process.env['CI'] === undefined)('in a
     240_000,
   );
 
-  test('a hostile text in every field acts on no page, with a script and without', async () => {
+  test('a hostile text in every field has no effect on any page, with and without a script', async () => {
     const texts = corpus().filter((text) => /[<>"'&]|script/u.test(text));
     const tab = await tabOf(800);
     for (const text of texts.slice(0, 12)) {
@@ -83,7 +83,7 @@ describe.skipIf(CHROMIUM === undefined && process.env['CI'] === undefined)('in a
     }
   }, 240_000);
 
-  test('a page that is open hears of news and replaces what changed: focus and what is unfolded stay', async () => {
+  test('an open page receives news and replaces what changed, but keeps the focus and unfolded parts', async () => {
     const news = fanOut({ most: 10, size: 78, pauseMs: 20 });
     const { port, say } = await served('calm', news);
     const tab = await tabOf(800);
@@ -103,7 +103,7 @@ describe.skipIf(CHROMIUM === undefined && process.env['CI'] === undefined)('in a
     expect(await tab.run(`document.body.className`)).toBe('fresh');
   }, 120_000);
 
-  test('without a script a page says everything, loads itself again, and becomes loud when it is old', async () => {
+  test('without a script a page shows everything, reloads itself, and warns when it is old', async () => {
     const { port } = await served();
     const tab = await tabOf(800);
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });

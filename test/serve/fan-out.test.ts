@@ -25,7 +25,7 @@ function listener({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, port:
 
 const BEAT = { most: 3, size: 78, beatMs: 40, pauseMs: 20 };
 
-test('a stream begins with the present size, hears of news with it as its id, and shows signs of life', async (context) => {
+test('a stream begins with the present size, sends each new size as its id, and sends regular beats', async (context) => {
   const news = fanOut(BEAT);
   const { port } = await serve(context, { news });
   const one = listener(context, port);
@@ -37,7 +37,7 @@ test('a stream begins with the present size, hears of news with it as its id, an
   await until(() => one.text().includes('event: beat\nid: 79\n'));
 });
 
-test('a thousand pieces of news are told as few, and the last of them is never left out', async (context) => {
+test('a thousand changes are sent as a few events, and the last one is never left out', async (context) => {
   const news = fanOut({ ...BEAT, beatMs: 60_000 });
   const { port } = await serve(context, { news });
   const one = listener(context, port);
@@ -47,7 +47,7 @@ test('a thousand pieces of news are told as few, and the last of them is never l
   expect(one.text().split('data: ').length).toBeLessThan(20);
 });
 
-test('there are no more streams than there may be, and one that ends makes room', async (context) => {
+test('there are no more streams than allowed, and one that ends makes room', async (context) => {
   const news = fanOut(BEAT);
   const { port } = await serve(context, { news });
   const open = [1, 2, 3].map(() => listener(context, port));
@@ -61,7 +61,7 @@ test('there are no more streams than there may be, and one that ends makes room'
   await until(() => fifth.text().includes('data: 78'));
 });
 
-test('a client that takes nothing between two signs of life is dropped, and nothing is kept for it', async (context) => {
+test('a client that reads nothing between two beats is dropped, and nothing is kept for it', async (context) => {
   const news = fanOut(BEAT);
   const { port } = await serve(context, { news });
   const quick = listener(context, port);
@@ -87,7 +87,7 @@ test('a client that takes nothing between two signs of life is dropped, and noth
   await until(() => quick.text().includes('data: 80\n\n'));
 });
 
-test('a stream ends after a few signs of life, so one whose client died without a word makes room', async (context) => {
+test('a stream ends after a few beats, so one whose client died silently makes room', async (context) => {
   const news = fanOut({ ...BEAT, most: 1 });
   context.onTestFinished(() => news.close());
   let beats = 0;
@@ -118,7 +118,7 @@ test('a server that ends ends every stream', async (context) => {
   await closed;
 });
 
-test('a page is made once for all who ask at once, and again when there is news, but not at each', async () => {
+test('a page is built once for simultaneous requests, and again after news, but not after each', async () => {
   let [size, now, made] = [1, 0, 0];
   const kept = new KeptPages<number>(
     () => size,
@@ -142,7 +142,7 @@ test('a page is made once for all who ask at once, and again when there is news,
   expect(await ask()).toBe(3);
 });
 
-test('a page that could not be made is tried again for the next client', async () => {
+test('a page that could not be built is tried again for the next client', async () => {
   const kept = new KeptPages<string>(() => 1);
   await expect(kept.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await kept.get('a', async () => 'there')).toBe('there');

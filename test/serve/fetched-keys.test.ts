@@ -75,7 +75,7 @@ async function startProxy(port: number) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-test('keys are fetched through the proxy of the environment, from whom the ca file vouches for', async () => {
+test('keys are fetched through the proxy of the environment, from a server that the ca file vouches for', async () => {
   const server = await startKeys(certificates.wrongHost);
   const proxy = await startProxy(server.port);
   vi.stubEnv('HTTPS_PROXY', proxy.url);
@@ -85,7 +85,7 @@ test('keys are fetched through the proxy of the environment, from whom the ca fi
   expect([proxy.seen, server.requests.length, warned]).toEqual([['CONNECT elsewhere.example:443'], 1, []]);
 });
 
-test('without the ca file nobody is let in, and both the answer and a warning say why', async () => {
+test('without the ca file nobody is admitted, and both the answer and a warning give the reason', async () => {
   const server = await startKeys();
   const { asks, warned } = await lookers(`${server.origin}/keys`);
   const why = expect.stringContaining(
@@ -97,7 +97,7 @@ test('without the ca file nobody is let in, and both the answer and a warning sa
   expect(server.requests).toHaveLength(0);
 });
 
-test('while keys cannot be fetched again those of the last day count, and after it none', async () => {
+test('while keys cannot be fetched again, those of the last day are used, and none after that', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const server = await startKeys();
   const { asks, warned } = await lookers(`${server.origin}/keys`, certificates.caFile);

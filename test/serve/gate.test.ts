@@ -45,7 +45,7 @@ describe('a page on this machine', () => {
     expect(log[0]).toBe('refused 405: 127.0.0.1 POST /: only GET and HEAD are answered');
   });
 
-  test('is not asked for under another name, nor with two, nor with none', async (context) => {
+  test('is refused under another name, with two names, or with none', async (context) => {
     const { raw, port, log } = await serve(context);
     const own = `Host: 127.0.0.1:${port}`;
     const requests = [
@@ -65,7 +65,7 @@ describe('a page on this machine', () => {
     expect(log[0]).toContain('neither this machine nor in serve.hosts (evil.example)');
   });
 
-  test('is asked for by its names, through a tunnel or a proxy on any port', async (context) => {
+  test('is served under its names, through a tunnel or a proxy on any port', async (context) => {
     const { raw } = await serve(context);
     for (const host of [
       '127.0.0.1',
@@ -77,14 +77,14 @@ describe('a page on this machine', () => {
       expect(await raw('GET / HTTP/1.1', `Host: ${host}`, CLOSE)).toMatch(/^HTTP\/1\.1 200 /u);
   });
 
-  test('answers HEAD for the stream of news with its headers alone', async (context) => {
+  test('answers HEAD for the event stream with its headers only', async (context) => {
     const { raw, port } = await serve(context);
     const head = await raw('HEAD /events HTTP/1.1', `Host: 127.0.0.1:${port}`, CLOSE);
     expect(head).toMatch(/^HTTP\/1\.1 200 .*content-type: text\/event-stream/isu);
     expect(head.split('\r\n\r\n')[1]).toBe('');
   });
 
-  test('says that the record cannot be read, and loads itself again until it can', async (context) => {
+  test('says that the record cannot be read, and reloads itself until it can', async (context) => {
     const { raw, port, spoil } = await serve(context);
     spoil();
     const host = `Host: 127.0.0.1:${port}`;
@@ -125,7 +125,7 @@ describe('a page on this machine', () => {
 });
 
 describe('a page behind a proxy', () => {
-  test('believes the header of that proxy, and says once who looks on', async (context) => {
+  test('accepts the header of that proxy, and logs each viewer once', async (context) => {
     const { raw, log } = await serve(context, { proxies: named('127.0.0.0/8') });
     for (let at = 0; at < 2; at += 1)
       expect(await raw('GET / HTTP/1.1', 'Host: dr.example.org', 'X-Forwarded-User: ada', CLOSE)).toMatch(
@@ -134,14 +134,14 @@ describe('a page behind a proxy', () => {
     expect(log).toEqual(['ada looks on, through 127.0.0.1']);
   });
 
-  test('does not believe the same header of any other peer', async (context) => {
+  test('does not accept the same header from any other peer', async (context) => {
     const { raw, log } = await serve(context, { proxies: named('10.0.0.5', 'unix') });
     const answer = await raw('GET / HTTP/1.1', 'Host: dr.example.org', 'X-Forwarded-User: root', CLOSE);
     expect(answer).toMatch(/^HTTP\/1\.1 401 /u);
     expect(log).toEqual(['refused 401: 127.0.0.1 GET /: the peer is no trusted proxy']);
   });
 
-  test('believes nobody where the proxy names none, two, or one in two spellings', async (context) => {
+  test('admits nobody where the proxy names no user, two users, or one in two spellings', async (context) => {
     const { raw } = await serve(context, { proxies: named('127.0.0.1') });
     const own = 'X-Forwarded-User: ada';
     for (const headers of [
@@ -159,7 +159,7 @@ describe('a page behind a proxy', () => {
   });
 });
 
-test('a flood of refusals costs twenty lines a minute, and the rest are counted', () => {
+test('a flood of refusals is logged in at most twenty lines a minute, and the rest are counted', () => {
   const lines: string[] = [];
   const log = refusalLog((line) => void lines.push(line));
   const refused = {
@@ -187,7 +187,7 @@ test('a flood of one kind hides no refusal of another', () => {
   expect(lines.slice(21)).toEqual(['refused 405: 80 more requests within a minute']);
 });
 
-test('a socket is for its user and group, takes the place of one that is left, and of none that answers', async (context) => {
+test('a socket is for its user and group, and replaces one that is left over, but none that answers', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-socket-'));
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'page.sock');

@@ -33,12 +33,12 @@ async function token({ issuer = ISSUER, audience = AUDIENCE, until = '2m', claim
 
 const asked = (text: string | undefined) => identify((name) => (name === 'X-Jwt' ? text : undefined));
 
-test('a token that the proxy signed for this page names the person', async () => {
+test('a token that the proxy signed for this page identifies the person', async () => {
   expect(await asked(await token())).toEqual({ person: 'ada@example.org' });
   expect(await asked(`Bearer ${await token({ claims: {} })}`)).toEqual({ person: 'ada' });
 });
 
-test('one of another issuer, for another page, over, without an end, or signed by another key names nobody', async () => {
+test('a token with another issuer, audience or key, or expired, or without an end, identifies nobody', async () => {
   const other = await generateKeyPair('ES256');
   for (const wish of [
     { issuer: 'https://evil.example' },
@@ -51,7 +51,7 @@ test('one of another issuer, for another page, over, without an end, or signed b
   }
 });
 
-test('one that nobody signed, or that is signed with the public key as a secret, names nobody', async () => {
+test('a token without a signature, or signed with the public key as a secret, identifies nobody', async () => {
   const unsigned = new UnsecuredJWT({ sub: 'root' })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
@@ -68,7 +68,7 @@ test('one that nobody signed, or that is signed with the public key as a secret,
     expect(await asked(text), text).toMatchObject({ status: 401 });
 });
 
-test('why it does not hold is said in words of ours, without the token', async () => {
+test('the reason for a refusal is given in words of ours, without the token', async () => {
   const text = await token({ issuer: 'https://evil.example' });
   const refused = await asked(text);
   expect(JSON.stringify(refused)).toContain('its iss is another');

@@ -22,7 +22,7 @@ const middle = (values: readonly number[]) =>
 describe('pages under load', () => {
   const bench = useQuickBenches();
 
-  test('200 people who look on, fifty of them with a dead connection, lose no entry and fill no memory', async (context) => {
+  test('200 viewers, fifty of them with a dead connection, miss no entry and fill no memory', async (context) => {
     const made = await bench(context);
     await made.rotate('--yes', '--confirm', 'orders');
     const page = made.start('serve', '--listen', '127.0.0.1:0');

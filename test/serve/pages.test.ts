@@ -19,19 +19,16 @@ function appOf(sources = sourcesOf()) {
   });
 }
 
-test.each(PATHS)(
-  'the page %s says its headline, and has no more than 30 KiB with 500 instances',
-  async (path) => {
-    const answer = await appOf(sourcesOf({ rows: 60, lanes: 500 })).request(path);
-    const body = await answer.text();
-    expect(answer.status).toBe(200);
-    expect(Buffer.byteLength(body)).toBeLessThan(30 * 1024);
-    expect(readHtml(body).text).toContain('LIVE: it went on');
-    expect(body).toMatch(/<title>LIVE: it went on<\/title>/u);
-  },
-);
+test.each(PATHS)('the page %s has its headline, and at most 30 KiB with 500 instances', async (path) => {
+  const answer = await appOf(sourcesOf({ rows: 60, lanes: 500 })).request(path);
+  const body = await answer.text();
+  expect(answer.status).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(30 * 1024);
+  expect(readHtml(body).text).toContain('LIVE: it went on');
+  expect(body).toMatch(/<title>LIVE: it went on<\/title>/u);
+});
 
-test('every page has a JSON twin that keeps to its schema', async () => {
+test('every page has a JSON form that fits its schema', async () => {
   const app = appOf();
   for (const [path, name] of [
     ['/board.json', 'page-board'],
@@ -47,7 +44,7 @@ test('every page has a JSON twin that keeps to its schema', async () => {
   }
 });
 
-test('a hostile text in every field adds no element, no attribute and no address to any page', async () => {
+test('a hostile text in every field adds no element, attribute or address to any page', async () => {
   const shape = async (text: string, path: string) => {
     const { elements } = readHtml(await (await appOf(sourcesOf({ text })).request(path)).text());
     return elements.map(({ name, attributes }) => [name, ...[...attributes].map(([key]) => key)].join(' '));
@@ -61,7 +58,7 @@ test('a hostile text in every field adds no element, no attribute and no address
   }
 });
 
-test('an address that no page has is not found, and nothing of it is repeated', async () => {
+test('an address without a page is not found, and nothing of the address is repeated', async () => {
   const app = appOf();
   for (const path of [
     '/nobody',
@@ -75,7 +72,7 @@ test('an address that no page has is not found, and nothing of it is repeated', 
   }
 });
 
-test('every answer forbids what it does not need, and is kept by nobody', async () => {
+test('every answer forbids what it does not need, and must not be stored', async () => {
   const answer = await appOf().request('/');
   const policy = answer.headers.get('content-security-policy') ?? '';
   expect(policy).toMatch(
@@ -87,7 +84,7 @@ test('every answer forbids what it does not need, and is kept by nobody', async 
   expect((await appOf().request('/', { method: 'HEAD' })).status).toBe(200);
 });
 
-test('a report is sent compressed to whoever takes it, so that its charts cost a phone no more than a page', async () => {
+test('a report is sent compressed to clients that accept it, so that its charts cost a phone no more than a page', async () => {
   const html = `<style></style>${'<p>a step</p>'.repeat(5_000)}`;
   const app = appOf({ ...sourcesOf(), report: async () => ({ html, json: '{}' }) });
   const path = `/runs/${RUN}/report`;
@@ -100,7 +97,7 @@ test('a report is sent compressed to whoever takes it, so that its charts cost a
   expect(gunzipSync(sent).toString()).toBe(await plain.text());
 });
 
-test('the fingerprint of a key is shown on no page, in whatever text it stands', () => {
+test('the fingerprint of a key is shown on no page, whatever text contains it', () => {
   const found = presentable(
     {
       text: 'key 3fa9c01b22de of orders',
@@ -128,7 +125,7 @@ test('ids of runs and instances, roots of the log and sums are shown as they are
   expect(presentable(texts, { people: [] })).toEqual(texts);
 });
 
-test('people who are masked have numbers, the same everywhere, and a part of a longer name is another', () => {
+test('masked people have numbers, the same everywhere, and a name inside a longer one is a different person', () => {
   const { text, run } = presentable(
     { text: 'ada left it; adamant; ada-dr; ask bob b', run: { by: 'ada', driver: 'driven by bob' } },
     { people: ['ada', 'bob b', 'bob'] },

@@ -91,7 +91,7 @@ for (const [what, answers, revision, certain] of SERVERS) {
   });
 }
 
-test('without rights there is no guess', async () => {
+test('nothing is guessed without rights', async () => {
   for (const [status, code] of [
     [401, 'credentials.refused'],
     [403, 'service.forbidden'],
@@ -102,7 +102,7 @@ test('without rights there is no guess', async () => {
   }
 });
 
-test('without an answer there is no guess', async () => {
+test('nothing is guessed without an answer', async () => {
   const { found } = await detect((_, socket) => socket.destroy());
   expect(await rejection(found)).toMatchObject({ code: 'service.reset' });
 });

@@ -31,7 +31,7 @@ for (const [revision, path] of FIRST) {
   });
 }
 
-test('if a way is closed the next one is tried, the POST of V0 last', async () => {
+test('if one way is closed the next one is tried, the POST of V0 last', async () => {
   const { client, server } = await serve((request, socket) => {
     if (request.method === 'POST') socket.write(answer(200, BYTES, TYPE));
     else if (request.path === V0) socket.write(answer(405, '', { allow: 'POST' }));

@@ -20,7 +20,7 @@ function paceAt() {
   return { pace, wait, pass };
 }
 
-test('a host is spared for as long as it asks, all of its instances, and no other host', () => {
+test('all instances of a host are spared for as long as it asks, and no other host', () => {
   const { pace, wait, pass } = paceAt();
   pace.hear(answered(429, '30'));
   expect(wait()).toBe(30_000);
@@ -31,7 +31,7 @@ test('a host is spared for as long as it asks, all of its instances, and no othe
   expect(wait()).toBe(0);
 });
 
-test('the longest wish counts, a date is a wish, and no answer keeps a host waiting for more than ten minutes', () => {
+test('the longest requested pause counts, and no answer keeps a host waiting for more than ten minutes', () => {
   const { pace, wait } = paceAt();
   pace.hear(answered(429, '30'));
   pace.hear(answered(429, '3'));
@@ -40,7 +40,7 @@ test('the longest wish counts, a date is a wish, and no answer keeps a host wait
   expect(wait()).toBe(600_000);
 });
 
-test('a 429 without a time is a wish for five seconds; a 503 without one, and any other answer, is none', () => {
+test('a 429 without a time asks for five seconds; a 503 without one, and any other answer, asks for none', () => {
   for (const [status, ms] of [
     [429, 5_000],
     [503, 0],
@@ -53,7 +53,7 @@ test('a 429 without a time is a wish for five seconds; a 503 without one, and an
   }
 });
 
-test('what one client was told, by a read or a refused change, holds back the reads of another', async () => {
+test('a pause that one client was asked for, after a read or a refused change, holds back the reads of another', async () => {
   for (const changes of [false, true]) {
     const pace = new HostPace();
     const left: number[] = [];

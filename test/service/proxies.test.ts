@@ -21,7 +21,7 @@ test.each<[what: string, env: Record<string, string>, origin: string, proxy: str
   ['the particular one before the one for all', { ALL_PROXY: P, HTTPS_PROXY: Q }, HTTPS, Q],
   ['without a scheme', { HTTPS_PROXY: 'proxy.example.com:3128' }, HTTPS, P],
   ['this machine', { HTTP_PROXY: P, HTTPS_PROXY: P }, 'http://127.0.0.1:8080', undefined],
-])('a proxy by the environment: %s', (_, env, origin, proxy) => {
+])('a proxy from the environment: %s', (_, env, origin, proxy) => {
   expect(proxyFor(origin, env)?.shown).toBe(proxy);
 });
 
@@ -52,12 +52,12 @@ test.each<[noProxy: string, origin: string, isDirect: boolean]>([
   ['2001:db8:0::1', 'https://[2001:db8::1]', true],
   ['192.0.2.0/99', 'https://192.0.2.77', false],
   [',', HTTPS, false],
-])('NO_PROXY=%s decides over %s', (NO_PROXY, origin, isDirect) => {
+])('NO_PROXY=%s decides about %s', (NO_PROXY, origin, isDirect) => {
   expect(proxyFor(origin, { HTTPS_PROXY: P, NO_PROXY }) === undefined).toBe(isDirect);
   expect(proxyFor(origin, { HTTPS_PROXY: P, no_proxy: '', NO_PROXY }) === undefined).toBe(isDirect);
 });
 
-test('a network that cannot be read is reported', () => {
+test('network settings that cannot be read are reported', () => {
   expect(unreadNetworks({ NO_PROXY: '10.0.0.0/8,192.0.2.0/99,example.com/8,example.com' })).toEqual([
     '192.0.2.0/99',
     'example.com/8',

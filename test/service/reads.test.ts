@@ -14,7 +14,7 @@ const BACKUP = {
   downloadable: true,
 };
 
-test('unknown fields are kept, unknown statuses shown, and missing ones are no error', async () => {
+test('unknown fields are kept, unknown statuses shown, and missing ones are not an error', async () => {
   const { client, server } = await serve((_, socket) => {
     const date = 'Wed, 21 Apr 2021 01:30:05 GMT';
     socket.write(json(200, [{ ...BACKUP, status: 'paused', colour: 'red', backup_id: null }], { date }));
@@ -237,7 +237,7 @@ test('a short Retry-After is waited for', async () => {
   expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
 });
 
-test('an excessive Retry-After is passed on at once', async () => {
+test('an excessive Retry-After is reported to the caller at once', async () => {
   const { client, server } = await serve((_, socket) =>
     socket.write(json(503, { error: 'down' }, { 'retry-after': '3600' })),
   );

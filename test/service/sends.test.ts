@@ -81,7 +81,7 @@ for (const status of [400, 401, 403, 404, 412, 422, 429]) {
 }
 
 test.each([401, 405, 407, 429])(
-  'a %i is a refusal from any sender, since it comes before any work',
+  'a %i is a refusal by any sender, since it comes before any work',
   async (status) => {
     const { client, server } = await serve((_, socket) => socket.end(answer(status, '<html>no</html>')));
     expect(await client.createBackup()).toMatchObject({ outcome: 'refused' });
@@ -142,7 +142,7 @@ test('a reset after the request is in doubt', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('no answer until the deadline is in doubt', async () => {
+test('a call without an answer until the deadline is in doubt', async () => {
   const { client, server } = await serve(() => undefined, { limits: { sendMs: 150 } });
   const outcome = await client.createBackup();
   expect(outcome).toMatchObject({ outcome: 'unknown', failure: { code: 'service.timeout' } });
@@ -206,7 +206,7 @@ test('a service that is stopped during the retries was never sent anything', asy
   });
 });
 
-test('silence after a repeatable change is awaited for a shorter time than after any other', async () => {
+test('after a repeatable change, silence is awaited for a shorter time than after any other', async () => {
   const limits = { sendMs: 60_000, repeatableSendMs: 500 };
   const { client } = await serve(() => undefined, { limits, revision: 61 });
   const lost = { outcome: 'unknown', failure: { code: 'service.timeout' } };

@@ -31,7 +31,7 @@ async function world(respond: Respond) {
   return { server, access, client, readings: () => readings };
 }
 
-test('instances that are asked one after another share connections and one reading of their token', async () => {
+test('instances that are asked one after another share connections and a single read of their token', async () => {
   const { server, client, readings } = await world((_, socket) => socket.write(json(200, [])));
   for (let at = 0; at < 20; at += 1) {
     const one = client(`i${at}`);

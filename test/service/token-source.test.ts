@@ -26,7 +26,7 @@ async function header(source: TokenSource, helpers: Partial<TokenHelpers> = {}):
   return secret.reveal();
 }
 
-test('a bare token gets a scheme word, and a scheme word is kept', async () => {
+test('a bare token gets a scheme word, and an existing scheme word is kept', async () => {
   const cases: readonly (readonly [string, string | undefined, string])[] = [
     ['abc', undefined, 'Bearer abc'],
     ['bearer abc', undefined, 'bearer abc'],
@@ -79,7 +79,7 @@ for (const [what, content, words] of UNUSABLE) {
   });
 }
 
-test('a missing source is named', async () => {
+test('a missing token source is named', async () => {
   const cases: readonly (readonly [TokenSource, string])[] = [
     [{ env: 'LB_NOT_SET' }, 'the token variable LB_NOT_SET is not set'],
     [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} does not exist`],
@@ -97,7 +97,7 @@ test('a missing source is named', async () => {
   expect(inspect(await rejection(header({ keychain: true }, { keychain })))).not.toContain('tok-secret');
 });
 
-test('a chatty command is understood if one line is the token', async () => {
+test('a command that prints more than the token is understood if exactly one line is the token', async () => {
   const command = "printf 'Getting OAuth token...\\nOK\\n\\nbearer abc.def\\n'";
   expect(await header({ command })).toBe('bearer abc.def');
   const two = "printf 'bearer one\\nbearer two\\n'";
@@ -155,7 +155,7 @@ test('hidden variables do not reach a token command', async () => {
   expect(await header(source, { hideEnv: ['LB_OTHER_TOKEN'] })).toBe('Bearer got-nothing');
 });
 
-test('a new token in the file gets a read past a 401', async () => {
+test('a new token in the file lets a read continue after a 401', async () => {
   const token = tokenReader({ file: file('bearer old\n') }, { keychain: async () => undefined });
   const { client, server } = await serve(
     (request, socket) => {

@@ -23,7 +23,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each(Object.entries(BEFORE))(
-  '%s before an answer is passed over: reads, changes, webhooks and the platform',
+  '%s before an answer is skipped: by reads, changes, webhooks and the platform',
   async (_, pieces) => {
     const server = await startFaultServer(({ method, path }, socket) => {
       let last = method === 'POST' ? json(200, { id: 5, message: 'queued' }) : json(200, []);

@@ -78,7 +78,7 @@ for (const [statuses, whole] of TOGETHER) {
   });
 }
 
-test('a listing without its lists is not an empty one', async () => {
+test('a listing without its lists does not count as an empty one', async () => {
   const { client } = await serveV0('', { id: 85, instance_id: 'x' });
   expect(await rejection(client.backups())).toMatchObject({ code: 'service.bad-answer' });
 });

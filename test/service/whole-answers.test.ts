@@ -9,7 +9,7 @@ const COUNT = 1_000;
 const read = (chunks: AsyncIterable<Buffer>, cap: number) =>
   readCapped(chunks as unknown as Dispatcher.ResponseData['body'], cap);
 
-test('a thousand small answers that are under way take less than four megabytes', async () => {
+test('a thousand small answers in progress take less than four megabytes', async () => {
   const end = Promise.withResolvers<void>();
   let begun = 0;
   const all = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ test('a thousand small answers that are under way take less than four megabytes'
 });
 
 test.each([1, 7, 2_048, 5_000, 70_000])(
-  'an answer that arrives in pieces of %i bytes is whole',
+  'an answer that arrives in pieces of %i bytes is complete',
   async (piece) => {
     const whole = Buffer.from(Array.from({ length: 150_000 }, (_, at) => at % 251));
     async function* pieces() {

@@ -41,13 +41,13 @@ describe('a call that is sent', () => {
     },
   );
 
-  test('is described without facts of earlier entries if there are none', () => {
+  test('is described without details if there are no earlier entries', () => {
     const armed = (verb: string) => entrySentences()(runEntry('a', 'intent.armed', mark(verb))).text;
     expect(armed('createBackup')).toBe('sending POST /backups');
     expect(armed('restoreBackup')).toBe('sending the request to restore the backup');
   });
 
-  test('goes to the instance whose ledger it is in', () => {
+  test('names the instance in whose ledger it is', () => {
     const entry = { ...runEntry('a', 'intent.armed', mark('restart')), stream: 'instance/orders' };
     expect(entrySentences()(entry).text).toBe('sending PATCH /restart to orders');
   });
@@ -66,7 +66,7 @@ describe('what became of a call', () => {
     )(runEntry('a', 'intent.judged', { ...mark('createBackup'), verdict: 'ambiguous', ...more }));
   const request = 'the request to create a backup';
 
-  test('is what the service said, with the id that it named', () => {
+  test('is what the service answered, with the id that it named', () => {
     const output = { landed: true, id: 12, adopted: false };
     expect(outcome({ sent: 'landed', output })).toEqual({
       text: `the service accepted ${request}: backup 12`,

@@ -21,7 +21,7 @@ test('the hash of an entry is what openssl computes for the bytes that the defin
   expect(hashOf(entry)).toBe(sum.split(' ')[0]);
 });
 
-test('an entry with any name in it is one line of printable ASCII, and the same JSON', () => {
+test('an entry with any name in it is one line of printable ASCII, and still the same JSON', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.json({ maxDepth: 3 }), (by, json) => {
       const body: unknown = JSON.parse(json);

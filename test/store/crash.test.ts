@@ -14,7 +14,7 @@ interface Acknowledged {
   readonly hash: string;
 }
 
-test('kill -9 in the middle of appending loses nothing acknowledged and leaves no half append', async () => {
+test('kill -9 in the middle of appending loses nothing acknowledged and leaves no partial append', async () => {
   const home = temporaryHome();
   let known: Acknowledged = { seq: 0, hash: '' };
   for (const wanted of [1, 17, 60]) {
@@ -58,7 +58,7 @@ test('two processes with their own runs share a ledger, and the log stays intact
   await expectWhole(journal);
 });
 
-test('a stream held by another process is refused, naming it, and free at once when that process is killed', async () => {
+test('a stream held by another process is refused with its holder, and is free at once when that process is killed', async () => {
   const home = temporaryHome();
   const appender = startAppender(home, 1);
   const first = await appender.lines[Symbol.asyncIterator]().next();

@@ -31,7 +31,7 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
   }
 
   test.each([20, -20])(
-    'waits for a lost answer as long as any other, %i minutes ahead, and sends nothing twice',
+    'waits no longer for a lost answer %i minutes ahead than without a difference, and sends nothing twice',
     async (minutes) => {
       const { bench, posts, start } = await scene(minutes);
       const end = await start(...ROTATE, ...ANSWERED).ended;

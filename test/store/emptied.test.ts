@@ -80,7 +80,7 @@ describe('an existing journal is never silently replaced by a new one', () => {
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(length);
   });
 
-  test('a folder in its place is called a folder', async () => {
+  test('a folder in its place is reported as a folder', async () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'lifeboat.db'));
     await expect(openIn(home)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe('an existing journal is never silently replaced by a new one', () => {
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.none' });
   });
 
-  test('a home whose traces were moved away begins a new journal', async () => {
+  test('a home whose files were all moved away begins a new journal', async () => {
     const home = await usedHome('closed');
     for (const path of ['lifeboat.db', 'locks', 'checkpoints'])
       rmSync(join(home, path), { recursive: true, force: true });

@@ -37,7 +37,7 @@ test.each(HOMES)(
   },
 );
 
-test.each(HOMES)('a home %s is not read either', async (...given) => {
+test.each(HOMES)('a home %s cannot be read either', async (...given) => {
   const home = given[3](temporaryHome());
   const refused = failureOf(await readIn(home).catch((error: unknown) => error));
   expect(refused.code).toMatch(/^(?:journal\.none|file\.failed)$/u);

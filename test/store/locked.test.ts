@@ -23,7 +23,7 @@ const HOLDER = `
   setInterval(() => database.isOpen, 1000);
 `;
 
-test('a journal locked by a process in the middle of a write names that process and its run, but no dead one', {
+test('the error for a locked journal names the process that is writing and its run, but no dead process', {
   timeout: 300_000,
 }, async () => {
   const home = temporaryHome();

@@ -116,7 +116,7 @@ export function movingContract(
       expect(isKeyNamed(entries, key)).toBe(true);
     });
 
-    test('a moved store accepts nothing more, from processes that have it open or open it', async () => {
+    test('a moved store accepts nothing more, from processes that have it open or that open it', async () => {
       const { source, target } = await fresh();
       const one = await writer(source);
       const other = await writer(source);

@@ -66,7 +66,7 @@ test.for([
     text: 'follow-up skipped: rebind-shop, because: shop is gone',
     tone: 'warn',
   },
-])('a recovery fact is a sentence for people: $text', ({ type, body, text, tone }) => {
+])('a fact about a recovery becomes a sentence for people: $text', ({ type, body, text, tone }) => {
   expect(entrySentences()({ type, body })).toEqual({ text, tone });
 });
 

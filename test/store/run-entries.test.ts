@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRunEntry, runEntry } from '../../src/store/run-entries.ts';
 
-test('an entry of a run is validated when created and read back typed', () => {
+test('an entry of a run is validated when created, and is read back typed', () => {
   const entry = runEntry('01J', 'answer', { event: 'SKIP', reason: undefined });
   expect(entry).toEqual({ stream: 'run/01J', type: 'answer', body: { event: 'SKIP' } });
   expect(readRunEntry(entry)).toEqual({ type: 'answer', body: { event: 'SKIP' } });

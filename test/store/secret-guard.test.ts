@@ -66,7 +66,7 @@ describe('the secret guard', () => {
     expect(refused('', { text: '' })).toBe(false);
   });
 
-  test('one of a thousand keys is found as surely as the only one', () => {
+  test('finds one of a thousand keys as reliably as the only one', () => {
     const guard = createSecretGuard();
     const keys = Array.from({ length: 1_000 }, (_, at) => hash('sha256', `${at}`, 'base64'));
     for (const key of keys) guard.add(new Secret(key));

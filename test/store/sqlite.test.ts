@@ -54,7 +54,7 @@ describe('the SQLite store', () => {
     expect(await append(note)).toMatchObject([{ at: '2026-01-02T03:04:05.678Z', by: 'tester' }]);
   });
 
-  test('a connection that knows nothing of lifeboat finds a sound WAL database with the stated schema', async () => {
+  test('a connection that knows nothing of lifeboat finds an intact WAL database with the stated schema', async () => {
     const home = temporaryHome();
     const { journal, append } = await writerIn(home);
     await append(note, note);
@@ -106,7 +106,7 @@ describe('the SQLite store', () => {
     expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('a reader of a corrupted database gets every row in the best possible form, and nothing twice', async () => {
+  test('a reader of a corrupted database gets every row in the best available form, and no row twice', async () => {
     const home = temporaryHome();
     const { journal, append } = await writerIn(home);
     await append(note, note, note, note, note);
@@ -132,7 +132,7 @@ describe('the SQLite store', () => {
     expect(await reader.log.count()).toBe(6);
   });
 
-  test('a full disk fails the journal loudly, keeps what was acknowledged and no half append', async () => {
+  test('a full disk is reported as an error, keeps what was acknowledged and leaves no partial append', async () => {
     const home = temporaryHome();
     // The limit on file sizes makes the kernel refuse the write, as a full disk does.
     const limited = spawnSync('bash', [
@@ -198,7 +198,7 @@ describe('the SQLite store', () => {
     });
   });
 
-  test('a file that is not a database is called damaged and left alone', async () => {
+  test('a file that is not a database is reported as damaged and left alone', async () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'lifeboat.db'), 'x'.repeat(5000));
     await expect(openIn(home)).rejects.toMatchObject({

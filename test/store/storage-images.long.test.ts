@@ -47,7 +47,7 @@ describeWith(['strace'], 'what a disk may hold after a kill or a power cut', () 
     expect(found).toBe(losses);
   });
 
-  test('this test would catch a writer that does not wait for the disk', async () => {
+  test('this test detects a writer that does not wait for the disk', async () => {
     const careless = { ...writer, steps: writer.steps.filter((step) => step.do !== 'sync') };
     const { problems } = await sweepImages(careless, few({ 'power cut': 20 }));
     expect(problems.length).toBeGreaterThan(10);

@@ -15,11 +15,11 @@ test('a home without a store has no volume', async () => {
   await expect(volumeOfSqlite(temporaryHome())).rejects.toMatchObject({ code: 'journal.none' });
 });
 
-test('seven days are those of the calendar, by UTC, and today is one of them', () => {
+test('seven days are calendar days in UTC, including today', () => {
   expect(grownSince(Date.parse('2026-03-07T23:59:59.999Z'))).toBe('2026-03-01T00:00:00.000Z');
 });
 
-test('the first entry of a time is found by few looks, also where entries are missing', async () => {
+test('the first entry after a time is found with few reads, even where entries are missing', async () => {
   const times = Array.from({ length: 1_000_000 }, (_, leaf) => String(leaf).padStart(7, '0'));
   let looks = 0;
   const timeAt = (leaf: number) => {

@@ -9,7 +9,7 @@ interface MeasuredStore {
 
 /** What every engine says about how much its store holds. */
 export function volumeContract(engine: string, make: () => Promise<MeasuredStore>): void {
-  test(`${engine}: what today added is counted by entries and by the bytes of their texts`, async () => {
+  test(`${engine}: what was added today is counted by entries and by the bytes of their texts`, async () => {
     const store = await make();
     const journal = await store.open();
     onTestFinished(() => journal.close());

@@ -8,7 +8,7 @@ import { LEASE_MS } from './trial.ts';
 
 const product = builtProduct({ cheapVault: true, leaseMs: LEASE_MS });
 
-test('a promoted standby that lacks acknowledged entries stops every change until the loss is accepted, and none is made twice', {
+test('a promoted standby without some acknowledged entries stops every change until the loss is accepted, and none is made twice', {
   timeout: 1_800_000,
 }, async () => {
   await using opened = await openPlanTeam(product, 5, { asynchronous: true });

@@ -15,7 +15,7 @@ const SEED = Number(process.env['SEED'] ?? 1);
 const product = builtProduct({ cheapVault: true, leaseMs: LEASE_MS });
 
 // dbos-transact-py#716: a restart of the database during a recovery left its work stranded for ever.
-test('the database restarts at any point of a take-over: the run is taken, and its call made once', {
+test('if the database restarts at any point of a take-over, the run is still taken, and its call is made once', {
   timeout: 1_200_000,
 }, async () => {
   const mayEnd = Promise.withResolvers<void>();

@@ -47,7 +47,7 @@ test('the question mark opens the help, and Escape leads back to the question', 
   stop();
 });
 
-test('several keys that come in one piece are no command', async () => {
+test('several keys that arrive together are not a command', async () => {
   const { app, run, frame, stop } = show('choice');
   app.stdin.write('q\r');
   app.stdin.write('?');
@@ -56,7 +56,7 @@ test('several keys that come in one piece are no command', async () => {
   stop();
 });
 
-describe('Escape, and keys that come in one piece with it', () => {
+describe('Escape, and keys that arrive together with it', () => {
   /** The question stands long enough to be answered; then no time passes, as within one piece. */
   const shownBefore = () => {
     let looks = 0;
@@ -80,7 +80,7 @@ describe('Escape, and keys that come in one piece with it', () => {
     stop();
   });
 
-  test('Ctrl-C leaves at once, as pressed twice', async () => {
+  test('Ctrl-C leaves at once, as if pressed twice', async () => {
     const { app, run, frame, stop } = show('choice');
     app.stdin.write('\u001b\u0003');
     await soon(() => expect(run.calls).toEqual(['detach']));
@@ -98,7 +98,7 @@ describe('Escape, and keys that come in one piece with it', () => {
     stop();
   });
 
-  test('what a field takes for Alt and a key stays that: Alt-B moves by a word', async () => {
+  test('what a field reads as Alt and a key stays that: Alt-B moves by a word', async () => {
     const { app, frame, stop } = show('text');
     app.stdin.write('one two');
     await soon(() => expect(frame()).toContain('one two'));
@@ -109,7 +109,7 @@ describe('Escape, and keys that come in one piece with it', () => {
   });
 });
 
-test('q asks whether to leave, and pressed again it does not take the question away', async () => {
+test('q asks whether to leave, and a second q does not close that question', async () => {
   const { app, run, frame, stop } = show('choice');
   app.stdin.write('q');
   await soon(() => expect(frame()).toContain('leave this run?'));

@@ -49,7 +49,7 @@ describe.each([
 });
 
 describe('the approval on the screen', () => {
-  it('takes back what was refused for want of it, as soon as it stands otherwise', () => {
+  it('withdraws a refusal for want of an approval as soon as the approval changes', () => {
     const refused = { text: 'a second person has to approve it', hints: [] };
     const now = { page, now: 5_000 };
     const [typed] = update(firstState(viewWith(), 0), {
@@ -78,7 +78,7 @@ describe('the approval on the screen', () => {
     expect(state.question?.text).toBe('orders');
   });
 
-  it('a broken glass sends nothing by itself: a reason, then the name, and Esc takes it back', () => {
+  it('break-glass sends nothing by itself: it takes a reason, then the name, and Esc cancels it', () => {
     const view = viewWith();
     let state = firstState(view, 0);
     const press = (intent: 'down' | 'choose' | 'submit' | 'back') => {
@@ -113,13 +113,13 @@ describe('the approval on the screen', () => {
     });
   });
 
-  it('no text of it acts on a terminal', () => {
+  it('no text in it acts on a terminal', () => {
     const hostile = '\u001b[2J\u009b31m\u202eada\u200b';
     const view = viewWith({ state: 'given', by: hostile, file: hostile, command: hostile });
     expect(textOf(firstState(view, 0), 100, 40)).not.toMatch(/[\u001b\u009b\u202e\u200b]/u);
   });
 
-  it('is not there for a question that needs none', () => {
+  it('is not shown for a question that needs none', () => {
     const plain = { ...VIEWS.checking, question: TYPED_NAME } as RunView;
     expect(withApproval(plain, undefined)).toBe(plain);
     expect(textOf(firstState(plain, 0), 100, 40)).not.toContain(BREAK_GLASS.label);

@@ -11,7 +11,7 @@ import { look, textIn } from './shown.ts';
 const view = VIEWS.openFollowUps;
 
 describe('follow-ups', () => {
-  it('are opened by Enter, and the way that needs no hands is first', () => {
+  it('are opened by Enter, and the way without manual work is first', () => {
     const ui = drive(view);
     ui.press('enter');
     expect(ui.mode()).toBe('ways');
@@ -20,7 +20,7 @@ describe('follow-ups', () => {
     expect(ui.answers()).toEqual([{ event: 'operator.doNow', id: 'rebind-orders-api' }]);
   });
 
-  it('has every hint of a failure on its page, whatever there is no room for above it', () => {
+  it('shows every hint of a failure on its page, however little room is left above it', () => {
     const hints = [
       'ask the operator of the platform to free the name',
       'or bind it by hand without the name',
@@ -59,7 +59,7 @@ describe('follow-ups', () => {
     expect(ui.answers()).toEqual([]);
   });
 
-  it('has the answers for all of it below the list, without an id', () => {
+  it('has the answers for all of them below the list, without an id', () => {
     const ui = drive(view);
     ui.press('down', 'down', 'down', 'enter');
     expect(ui.answers()).toEqual([{ event: 'ALL' }]);
@@ -72,7 +72,7 @@ describe('follow-ups', () => {
     expect(ui.answers()).toEqual([{ event: 'ALL' }]);
   });
 
-  it('leads back by Escape one level at a time, to the row it came from', () => {
+  it('leads back by Escape one level at a time, to the row from which it was opened', () => {
     const ui = drive(view);
     ui.press('down', 'enter', 'down', 'enter', 'x');
     expect(ui.mode()).toBe('reason');
@@ -98,7 +98,7 @@ describe('follow-ups', () => {
     expect(ui.state().question).toMatchObject({ text: 'xy', opened: 'rebind-orders-api' });
   });
 
-  it('give their commands to the clipboard by y: those under the cursor, and those of the one that is open', () => {
+  it('give their commands to the clipboard by y: those under the cursor, or those of the open one', () => {
     const ui = drive(view);
     ui.press('y', 'enter', 'y');
     const text = OPEN_FOLLOW_UPS[0]?.commands.join('\n');
@@ -106,7 +106,7 @@ describe('follow-ups', () => {
     expect(ui.effects).toEqual([copied, copied]);
   });
 
-  it('give nothing to the clipboard where there is no command, and take y in a proof for a letter', () => {
+  it('give nothing to the clipboard where there is no command, and y in a proof is a letter', () => {
     const ui = drive(view);
     ui.press('down', 'down', 'y', 'enter', 'enter', 'y');
     expect(ui.effects).toEqual([]);
@@ -140,7 +140,7 @@ describe('follow-ups', () => {
     for (const row of rows) expect(row).toContain('due in 12m');
   });
 
-  it('are asked about afresh when one of them was closed', () => {
+  it('are asked about again from the list when one of them was closed', () => {
     const ui = drive(view);
     ui.press('enter');
     ui.show({ ...view, question: { ...FOLLOW_UPS, open: OPEN_FOLLOW_UPS.slice(1) } });
@@ -185,7 +185,7 @@ describe('the fallback script', () => {
     ['when the run is paused', VIEWS.paused, 's'],
     ['when the run is over', VIEWS.outcome, 's'],
   ] as const satisfies readonly (readonly [string, RunView, string])[])(
-    'comes up %s, and Escape leads back',
+    'opens %s, and Escape leads back',
     (_, from, key) => {
       const ui = drive(from);
       const before = ui.mode();
@@ -199,13 +199,13 @@ describe('the fallback script', () => {
     },
   );
 
-  it('keeps what was typed below it', () => {
+  it('keeps what was typed in the field below it', () => {
     const ui = drive(VIEWS.text);
     ui.press('4', 'a', 'ctrl+s', 'x', 'escape');
     expect(ui.state().question?.text).toBe('4a');
   });
 
-  it('keeps its place while the run continues, and is no answer to what comes up below it', () => {
+  it('keeps its position while the run continues, and its keys do not answer a question that comes up below it', () => {
     const ui = drive(VIEWS.task);
     ui.press('s', 'tab', 'down');
     expect(ui.state().scroll).toBe(6);
@@ -220,7 +220,7 @@ describe('the fallback script', () => {
     expect(ui.answers()).toHaveLength(1);
   });
 
-  it('is not shown when it comes after it was put away', () => {
+  it('is not shown when it arrives after it was closed', () => {
     const ui = drive(VIEWS.task);
     ui.press('s', 'escape');
     ui.fallback('late');

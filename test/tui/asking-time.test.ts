@@ -16,8 +16,8 @@ const chosen = (ui: ReturnType<typeof drive>) => {
   return at === undefined ? undefined : new Date(at).toISOString();
 };
 
-describe('the picker of a moment', () => {
-  it('is on the suggested moment first, and Enter answers with it', () => {
+describe('the picker of a point in time', () => {
+  it('starts on the suggested moment, and Enter answers with it', () => {
     const ui = drive(view);
     ui.press('enter');
     expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T03:00:00.000Z' }]);
@@ -33,7 +33,7 @@ describe('the picker of a moment', () => {
     expect(chosen(ui)).toBe('2026-11-21T01:59:01.000Z');
   });
 
-  it('jumps to the edges and never leaves them', () => {
+  it('jumps to the edges of the range and never leaves it', () => {
     const ui = drive(view);
     ui.press('end', 'right', 'up', 'right');
     expect(chosen(ui)).toBe('2026-11-21T03:10:00.000Z');
@@ -41,7 +41,7 @@ describe('the picker of a moment', () => {
     expect(chosen(ui)).toBe('2026-11-20T02:00:07.000Z');
   });
 
-  it('stays in its range whatever is pressed, and answers only with a moment of it', () => {
+  it('stays in its range whatever is pressed, and answers only with a moment in it', () => {
     const key = fc.constantFrom('left', 'right', 'up', 'down', 'home', 'end', 'enter', 'backspace');
     fc.assert(
       fc.property(fc.array(key, { maxLength: 60 }), (keys) => {
@@ -63,7 +63,7 @@ describe('the picker of a moment', () => {
     expect(ui.answers()).toEqual([{ event: 'STOP' }]);
   });
 
-  it('never answers from what was typed: the first Enter reads it, the second takes what is shown', () => {
+  it('never answers with typed text directly: the first Enter reads it, the second takes the moment shown', () => {
     const ui = drive(view);
     ui.press(...'10 minutes ago', 'enter');
     expect(ui.effects).toEqual([{ type: 'read-moment', text: '10 minutes ago' }]);
@@ -74,7 +74,7 @@ describe('the picker of a moment', () => {
     expect(ui.answers()).toEqual([{ event: 'operator.time', time: '2026-11-21T02:50:00.000Z' }]);
   });
 
-  it('does not answer to an Enter that came before the moment could be read on the screen', () => {
+  it('ignores an Enter that was pressed before the moment was visible on the screen', () => {
     const ui = drive(view);
     ui.at(10_000);
     ui.press('4', 'enter');
@@ -84,7 +84,7 @@ describe('the picker of a moment', () => {
     expect(ui.answers()).toEqual([]);
   });
 
-  it('says why a text cannot be read, and keeps it', () => {
+  it('says why a text cannot be read, and keeps the text', () => {
     const ui = drive(view);
     ui.press(...'noon', 'enter');
     ui.read('noon', { problem: 'that is not a time that can be read' });
@@ -95,7 +95,7 @@ describe('the picker of a moment', () => {
     expect(chosen(ui)).toBe('2026-11-21T03:00:00.000Z');
   });
 
-  it('forgets a reading if something else was typed since', () => {
+  it('drops a reading if the text was changed in the meantime', () => {
     const ui = drive(view);
     ui.press('4', 'enter', '5');
     ui.read('4', { time: new Date('2026-11-21T02:50:00Z') });
@@ -103,7 +103,7 @@ describe('the picker of a moment', () => {
     expect(chosen(ui)).toBe('2026-11-21T03:00:00.000Z');
   });
 
-  it('types letters that are commands elsewhere, and takes a paste without sending it', () => {
+  it('treats command letters as text, and takes a paste without sending it', () => {
     const ui = drive(view);
     ui.press('q', 's', 'j', '?');
     expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'qsj?' } });
@@ -121,7 +121,7 @@ describe('the picker of a moment', () => {
     expect(ui.mode()).toBe('leave');
   });
 
-  it('ignores what was pressed before it could be read', () => {
+  it('ignores keys that were pressed before it was visible', () => {
     const ui = drive(view);
     ui.at(QUIET_MS - 1);
     const before = ui.shown();
@@ -136,7 +136,7 @@ describe('the picker of a moment', () => {
     expect(ui.answers()).toEqual([]);
   });
 
-  it('stays where it was moved to when the view comes again', () => {
+  it('stays where it was moved to when the view is drawn again', () => {
     const ui = drive(view);
     ui.press('left');
     ui.show({ ...view, clock: '2026-11-21 03:12:46' });
@@ -144,7 +144,7 @@ describe('the picker of a moment', () => {
     expect(freshQuestion(TIME).picker?.unit).toBe('minute');
   });
 
-  it('that cannot be read can be corrected at once: nothing new can be answered by mistake', () => {
+  it('whose text cannot be read can be corrected at once: nothing new can be answered by mistake', () => {
     const ui = drive(VIEWS.time);
     ui.press(...'noon', 'enter');
     ui.at(1_000_000);

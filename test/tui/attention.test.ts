@@ -23,13 +23,13 @@ function written(away: number, views: readonly RunView[], isLoud = true): string
 const rings = (bytes: readonly string[]) => bytes.filter((one) => one.startsWith(BELL)).length;
 
 test.each([
-  ['a question comes to wait', [QUIET, ASKING], 1],
-  ['a question goes on waiting', [QUIET, ASKING, ASKING, { ...ASKING, elapsed: 99 }], 1],
+  ['a question begins to wait', [QUIET, ASKING], 1],
+  ['a question continues to wait', [QUIET, ASKING, ASKING, { ...ASKING, elapsed: 99 }], 1],
   ['a run ends', [QUIET, OVER, OVER], 1],
   ['a run waits for credentials', [QUIET, PAUSED], 1],
   ['a question is asked again later', [ASKING, QUIET, ASKING], 2],
-  ['a run goes on', [QUIET, QUIET], 0],
-])('the bell when %s', (_name, views, times) => {
+  ['a run continues', [QUIET, QUIET], 0],
+])('the bell rings as expected when %s', (_name, views, times) => {
   expect(rings(written(60_000, views))).toBe(times);
 });
 
@@ -54,7 +54,7 @@ test('the window is named when the name changes, and when another program has na
   expect(bytes).toHaveLength(2);
 });
 
-test.each([titled, notified])('a text ends no sequence and begins none', (sequence) => {
+test.each([titled, notified])('a text neither ends nor begins a sequence', (sequence) => {
   const bytes = sequence('a\u0007\u001b]52;c;AAAA\u0007\u009c\nb');
   expect(bytes.slice(4, -1)).not.toMatch(/\p{Cc}/u);
 });

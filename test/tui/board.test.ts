@@ -59,7 +59,7 @@ describe('the board', () => {
     expect(headOf(FINE)).toEqual(expect.arrayContaining(['backup', 'proven', 'RPO', 'key', 'asked']));
   });
 
-  test('puts the instances in danger first, and tells of the first one why', () => {
+  test('puts the instances in danger first, and says why for the first one', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS, LATE]))).at(SIZE);
     expect(names(rows)).toEqual(['orders', 'billing', 'stock']);
     expect(rows[1]).toContain('✗ 1 of 3 instances NOT READY, 1 UNKNOWN');
@@ -68,7 +68,7 @@ describe('the board', () => {
     expect(rows.join('\n')).toMatch(/orders +NOT READY +yes +2h LATE +10h LATE +30m +proven +0s/u);
   });
 
-  test('tells of the row of the cursor', () => {
+  test('describes the row of the cursor', () => {
     const { screen, at } = board(fact(fleetOf([FINE, CARDLESS, LATE])));
     at(SIZE);
     press(screen, 'down');
@@ -81,7 +81,7 @@ describe('the board', () => {
     expect(at(SIZE).join('\n')).toContain('41 % used, parachute opens at 80 % (postgresql.0.persistent)');
   });
 
-  test('shows the newest backup of a lost instance as last seen, and by what it could be recovered', () => {
+  test('shows the newest backup of a lost instance as last seen, and what could be used to recover it', () => {
     const no = failedPart('no answer');
     const record = cardless();
     const lost = statusOf('orders', { overview: no, backups: no, window: no, record });
@@ -93,7 +93,7 @@ describe('the board', () => {
     expect(told).toContain('backup 7 could be recovered by its id guid-7');
   });
 
-  test('shows what is asked for as asked for, and neither as good nor as bad', () => {
+  test('shows an instance that is being asked as asking, and neither as good nor as bad', () => {
     const waiting = fleetOf([unaskedOf('orders'), FINE, unaskedOf('spare', 'target')], {
       answered: 1,
       answeredAt: new Map([['stock', NOW]]),
@@ -104,7 +104,7 @@ describe('the board', () => {
     expect(rows[1]?.trim()).toBe('asked 1 of 3 instances');
   });
 
-  test('shows what the last evaluation on record said until an instance answers, and never as good', () => {
+  test('shows the last recorded evaluation until an instance answers, and never as good', () => {
     const lastEvaluation = { verdict: 'ready', at: new Date(NOW.getTime() - 3 * 3_600_000).toISOString() };
     const waiting = fleetOf([{ ...unaskedOf('orders'), lastEvaluation } as InstanceStatus], {
       answered: 0,
@@ -121,7 +121,7 @@ describe('the board', () => {
     expect(said.filter(({ token }) => token === 'status.ok')).toEqual([]);
   });
 
-  test('gives no verdict on all instances before all have answered', () => {
+  test('gives no overall verdict before all instances have answered', () => {
     const lost = statusOf('orders', { overview: failedPart('no'), backups: failedPart('no') });
     const half = { answered: 2, answeredAt: new Map([...'ab'].map((name) => [name, NOW])) };
     const some = [{ ...lost, name: 'a' }, { ...FINE, name: 'b' }, unaskedOf('c')];
@@ -133,7 +133,7 @@ describe('the board', () => {
     expect(first(fact(fleetOf([...some.slice(0, 2), FINE]), true))).toBe('✗ 1 of 3 instances DOWN');
   });
 
-  test('tells an instance that its address does not know from one that is lost, and what to look at first', () => {
+  test('distinguishes an unknown address from a lost instance, and says what to check first', () => {
     const no = { ...failedPart('the service does not know this (404)'), code: 'service.not-found' } as const;
     const unknown = statusOf('orders', { overview: no, backups: no, window: no });
     const lost = statusOf('billing', { overview: failedPart('no'), backups: failedPart('no') });
@@ -164,13 +164,13 @@ describe('the board', () => {
         }
   });
 
-  test('shows at least forty columns what matters most', () => {
+  test('shows what matters most at forty columns too', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS]))).at({ columns: 40, rows: 12 });
     expect(rows[1]).toContain('! 1 of 2 instances UNKNOWN');
     expect(rows.join('\n')).toMatch(/billing +UNKNOWN/u);
   });
 
-  test('sums up the workers of a team, and names those that are live or gone where there is room', () => {
+  test('sums up the workers of a team, and names live and gone ones where there is room', () => {
     const worker = (pid: number, state: 'live' | 'gone' | 'stopped') => ({
       ...{ host: 'west-1', pid, label: '', since: ago(120), seen: ago(5), state, holds: 3 },
     });
@@ -199,7 +199,7 @@ describe('the board', () => {
       expect(at({ columns: 160, rows: 50 }, none).join('\n')).not.toContain('workers');
   });
 
-  test('names the open runs, who began them and for how long', () => {
+  test('names the open runs, who began them and how long they have been open', () => {
     const fleet = fleetOf([FINE], { startedBy: new Map([['01RUN', 'mira']]) });
     const rows = board(fact(fleet), [RUN]).at({ columns: 120, rows: 24 });
     expect(rows.join('\n')).toContain(
@@ -207,7 +207,7 @@ describe('the board', () => {
     );
   });
 
-  test('counts the plans that it has no room for', () => {
+  test('counts the plans that do not fit', () => {
     const plans = Array.from({ length: 9 }, (_, at) => ({
       ...{
         plan: `west-${at + 1}`,
@@ -229,7 +229,7 @@ describe('the board', () => {
     expect(rows([plan]).join('\n')).toContain(' plan west, open for');
   });
 
-  test('says what is wrong with the journal, and what is safe', () => {
+  test('says what is wrong with the journal, and what is safe to do', () => {
     const troubles = [{ text: 'the journal was rolled back', hints: ['looking is safe', 'put it back'] }];
     const rows = board(fact(fleetOf([FINE], { troubles })))
       .at(SIZE)
@@ -246,7 +246,7 @@ describe('the board', () => {
     );
   });
 
-  test('says why nothing is known at all', () => {
+  test('says why nothing is known', () => {
     const part = {
       ...failedPart('the config is gone'),
       hints: ['lifeboat init writes one'],
@@ -351,7 +351,7 @@ describe('the board', () => {
       expect(shown().join('\n')).toContain('❯ orders');
     });
 
-    test('chooses one of those that a filter leaves, once they have answered, even if others are silent', () => {
+    test('chooses one of those that a filter leaves once they have answered, even if others are silent', () => {
       const given = { answered: 1, answeredAt: new Map([['orders', NOW]]) };
       const some = [unaskedOf('stock'), LATE, unaskedOf('stock-dr')];
       const { screen, effects, shown } = moving(fact(fleetOf(some, given), true));
@@ -369,7 +369,7 @@ describe('the board', () => {
       expect(wide.join('\n')).toContain('│ no instance is chosen: down chooses');
     });
 
-    test('lets a person choose before that, and stays there', () => {
+    test('lets a person choose before all have answered, and keeps that choice', () => {
       const asking = fleetOf([unaskedOf('stock'), unaskedOf('orders')], {
         answered: 0,
         answeredAt: new Map(),
@@ -384,7 +384,7 @@ describe('the board', () => {
       expect(effects).toEqual([open('stock')]);
     });
 
-    test('judges its answers again as time goes by', () => {
+    test('evaluates its answers again as time passes', () => {
       const orders = (now: Date) => [statusOf('orders', { objectives: { rpo: 2.01 * 3_600_000 } }, now)];
       const { shown, later } = moving(fact(fleetOf(orders(NOW), { instancesAt: orders })));
       expect(shown().join('\n')).toMatch(/orders +READY +yes +2h +/u);
@@ -393,7 +393,7 @@ describe('the board', () => {
       expect(shown()[1]).toContain('1 of 1 instance NOT READY');
     });
 
-    test('takes back what it said of an instance that owes an answer, and says since when', () => {
+    test('withdraws its verdict on an instance that does not answer, and says since when', () => {
       const asked = new Map([['orders', NOW]]);
       const { shown, later } = moving(fact(fleetOf([statusOf('orders'), FINE], { askedAt: asked }), true));
       later(4);
@@ -406,7 +406,7 @@ describe('the board', () => {
       expect(text).not.toContain('✓');
     });
 
-    test('forgets what has not been asked about for long', () => {
+    test('shows an answer that is ten minutes old as past, with its age', () => {
       const { shown, later } = moving(fact(fleetOf([statusOf('orders')])));
       later(600);
       expect(shown().join('\n')).toMatch(/orders +was READY +\?[\s\S]*! its last answer is 10m old/u);
@@ -417,7 +417,7 @@ describe('the board', () => {
       expect(shown().join('\n')).not.toMatch(/LIVE|REHEARSAL/u);
     });
 
-    test('holds the rows where they are while keys are pressed, until a pause or a new sort', () => {
+    test('keeps the rows in place while keys are pressed, until a pause or a new sort', () => {
       const { screen, shown, world, later } = moving(fact(fleetOf([FINE, statusOf('orders')])));
       shown();
       press(screen, 'down');
@@ -436,7 +436,7 @@ describe('the board', () => {
       expect(names(shown())).toEqual(['stock', 'orders']);
     });
 
-    test('chooses no other instance when the one of the cursor no longer fits the filter', () => {
+    test('chooses no other instance when the chosen one no longer matches the filter', () => {
       const { screen, effects, shown, world } = moving(fact(fleetOf([LATE_STOCK, LATE])));
       press(screen, '/', 'l', 'a', 't', 'e', 'enter');
       expect(shown().join('\n')).toContain('❯ stock');
@@ -486,7 +486,7 @@ describe('the board', () => {
     expect(at(SIZE).join('\n')).not.toContain('marked');
   });
 
-  test('takes back with Esc the filter and the marks, the newer one first, and says which', () => {
+  test('clears with Esc the filter and the marks, the newer one first, and says which', () => {
     const { screen, at, effects } = board(fact(fleetOf([FINE, statusOf('orders'), statusOf('orders-dr')])));
     const foot = () => at(SIZE).at(-1);
     at(SIZE);
@@ -512,7 +512,7 @@ describe('the board', () => {
     expect(at(SIZE).join('\n')).toMatch(/1 of 2$/mu);
   });
 
-  test('starts on the instance of the cursor or on the one that is marked, and on none of several', () => {
+  test('starts on the instance of the cursor or on the marked one, and on none if several are marked', () => {
     const { screen, at, effects } = board(fact(fleetOf([FINE, CARDLESS, LATE])));
     at(SIZE);
     press(screen, 's', ' ', 's', ' ', 's');

@@ -17,7 +17,7 @@ function words(script: string): string {
   });
 }
 
-describe('a command on a screen that is narrower than it', () => {
+describe('a command on a screen that is too narrow for it', () => {
   it.each([12, 20, 37, 80])('is the same command when it is copied from %i columns', (width) => {
     for (const command of COMMANDS) {
       const { lines } = commandLines(command, width, { lead: '    ' });
@@ -27,13 +27,13 @@ describe('a command on a screen that is narrower than it', () => {
     }
   });
 
-  it('is itself where it fits', () => {
+  it('is unchanged where it fits', () => {
     expect(commandLines('cf target -o acme', 80).lines).toEqual([
       [{ text: 'cf target -o acme', token: 'text.code' }],
     ]);
   });
 
-  it('says where its quotes leave the shell, for the row that follows', () => {
+  it('reports the quoting state at the end of a row, for the row that follows', () => {
     const left = (text: string, quoting: Quoting = 'none') => commandLines(text, 80, { quoting }).quoting;
     expect(left(`say 'one`)).toBe('single');
     expect(left(`two'`, 'single')).toBe('none');

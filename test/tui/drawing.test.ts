@@ -102,7 +102,7 @@ function draw({ Output }: Ink, steps: readonly Step[]): readonly string[] {
   );
 }
 
-test('frames that are drawn from memory are those of Ink, cell for cell, whatever was drawn before', () => {
+test('frames that are drawn from memory equal those of Ink, cell for cell, whatever was drawn before', () => {
   // Frames of one film have most of their texts in common, as those of a screen have.
   const film = fc
     .array(step, { minLength: 4, maxLength: 12 })
@@ -115,7 +115,7 @@ test('frames that are drawn from memory are those of Ink, cell for cell, whateve
   );
 });
 
-test('more texts than are remembered are drawn as Ink draws them', () => {
+test('with more texts than the memory holds, the frames still equal those of Ink', () => {
   for (let frame = 0; frame < 300; frame += 1) {
     const steps = Array.from({ length: HEIGHT }, (_, y) => ({
       x: frame % 3,

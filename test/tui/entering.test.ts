@@ -10,7 +10,7 @@ const SIZE = { columns: 80, rows: 24 };
 const SECRET = 'canary of four words';
 
 describe('the field for a secret', () => {
-  test('shows how long the secret is, and none of it', () => {
+  test('shows how long the secret is, and nothing of its text', () => {
     const one = shown(entryScreen({ prompt: 'passphrase of the vault', least: 1 }), {});
     one.screen.paste(SECRET, SIZE);
     expect(one.text()).toContain('•'.repeat(SECRET.length));
@@ -25,14 +25,14 @@ describe('the field for a secret', () => {
     expect(effect?.type === 'entered' && effect.secret.reveal()).toBe(SECRET.slice(0, -1));
   });
 
-  test('says what was wrong with the one before', () => {
+  test('says what was wrong with the previous one', () => {
     const one = shown(entryScreen({ prompt: 'passphrase', refused: 'it does not open the vault' }), {});
     expect(one.text()).toContain('✗ it does not open the vault');
     one.press('a');
     expect(one.text()).not.toContain('does not open');
   });
 
-  test('refuses one that is too short before it is asked for again', () => {
+  test('refuses one that is too short before it asks for it again', () => {
     const one = shown(entryScreen({ prompt: 'a new passphrase', twice: true, least: 12 }), {});
     one.screen.paste('short', SIZE);
     one.press('enter');
@@ -56,7 +56,7 @@ describe('the field for a secret', () => {
     expect(one.effects).toMatchObject([{ type: 'entered' }]);
   });
 
-  test('takes nothing that has a line break inside', () => {
+  test('takes no text with a line break inside', () => {
     const one = shown(entryScreen({ prompt: 'passphrase' }), {});
     one.screen.paste('two\nlines', SIZE);
     expect(one.text()).toContain('nothing was taken');
@@ -85,7 +85,7 @@ describe('the screen', () => {
       host.press({ kind: 'key', key, ...(key.length === 1 ? { text: key } : {}) }, SIZE);
   };
 
-  test('asks for one secret after the other, and goes back to what was beneath', async () => {
+  test('asks for one secret after the other, and goes back to the screen beneath', async () => {
     const host = openHost(() => 0);
     const [first, second] = [host.enter({ prompt: 'one' }), host.enter({ prompt: 'two' })];
     await soon(() => expect(textOf(host)).toContain('one'));
@@ -112,7 +112,7 @@ describe('the screen', () => {
     host.stop();
   });
 
-  test('gives up what it asks for when it is left', async () => {
+  test('cancels the request when it is left', async () => {
     const host = openHost(() => 0);
     const asked = host.enter({ prompt: 'passphrase' });
     const left = expect(asked).rejects.toMatchObject({ code: 'input.left' });

@@ -53,7 +53,7 @@ describe('facts', () => {
     facts.stop();
   });
 
-  it('ask again after a refresh for what is fresh, once it is wanted again', async () => {
+  it('ask again after a refresh, even for fresh answers, once they are wanted again', async () => {
     let asked = 0;
     const facts = createFacts(
       loaders(async (_, emit) => {
@@ -114,7 +114,7 @@ describe('facts', () => {
     facts.stop();
   });
 
-  it('ask at once for what was let go half-way, however fresh its first part is', async () => {
+  it('ask at once for what was dropped half-way, however fresh its first part is', async () => {
     let asked = 0;
     const facts = createFacts(
       loaders(async (_, emit, signal) => {
@@ -132,7 +132,7 @@ describe('facts', () => {
     facts.stop();
   });
 
-  it('tell of a thousand answers a few times a second', async () => {
+  it('report a thousand answers in a few updates a second', async () => {
     vi.useFakeTimers();
     const facts = createFacts(
       loaders(async (_, emit) => {

@@ -43,7 +43,7 @@ describe('a field', () => {
     expect(edited(field(before), intent)).toEqual(field(after));
   });
 
-  it('takes a text where the cursor is, without the ends of lines and other control characters', () => {
+  it('takes a text at the cursor, without line ends and other control characters', () => {
     expect(typed(field('a|b'), '1\n\u001b[2J2')).toEqual(field('a1 [2J2|b'));
   });
 
@@ -62,7 +62,7 @@ describe('a field', () => {
       }
   });
 
-  it('puts the cursor behind the text that it begins with', () => {
+  it('puts the cursor after its initial text', () => {
     expect(fieldOf('orders')).toEqual(field('orders|'));
   });
 
@@ -78,7 +78,7 @@ describe('a field', () => {
   });
 });
 
-it('takes a text as a screen wants it, edits by its own keys, and is left alone by any other', () => {
+it('takes a text as a screen wants it, edits by its own keys, and ignores any other key', () => {
   const page = { height: 1, last: 0 };
   const before = field('ord|');
   expect(fieldAfter(before, { type: 'text', text: 'er\ts' })).toEqual(field('order s|'));

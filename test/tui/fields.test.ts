@@ -43,7 +43,7 @@ describe.each(FIELDS)('the field of %s', (_, view, before) => {
     expect(text()).toBe('');
   });
 
-  it('takes every letter as text, those too that are keys elsewhere', () => {
+  it('takes every letter as text, also those that are keys elsewhere', () => {
     const ui = drive(view);
     ui.press(...before, ...'?lq:!s');
     expect(ui.state().question?.text).toBe('?lq:!s');
@@ -81,8 +81,8 @@ describe.each(FIELDS)('in the field of %s', (_, view, before) => {
   });
 });
 
-describe('the words of a reason', () => {
-  it('that were given before come back with the arrows, the newest first', () => {
+describe('earlier reasons', () => {
+  it('come back with the arrows, the newest first', () => {
     const ui = drive(asking(CHOICE));
     for (const words of ['first', 'second']) {
       ui.press('down', 'enter', ...words, 'enter');
@@ -96,7 +96,7 @@ describe('the words of a reason', () => {
     expect(ui.state().question?.text).toBe('');
   });
 
-  it('never hold a secret or a typed name', () => {
+  it('never contain a secret or a typed name', () => {
     const ui = drive(asking({ ...SECRET, twice: false }));
     ui.press(...'a-secret-of-many-letters', 'enter');
     expect(ui.state().given).toEqual([]);
@@ -107,7 +107,7 @@ describe('the words of a reason', () => {
 });
 
 describe('the field of a secret', () => {
-  it('says how long it is and what is wrong with it, and never shows it', () => {
+  it('shows its length and what is wrong with it, and never the secret', () => {
     const ui = drive(asking(SECRET));
     ui.type(' Tr0ub4dor&3\n');
     const text = textOf(ui.state());
@@ -118,7 +118,7 @@ describe('the field of a secret', () => {
     expect(text).not.toContain('Tr0');
   });
 
-  it('forgets the line end of a paste with the paste', () => {
+  it('drops the note on a pasted line end together with the paste', () => {
     const ui = drive(asking(SECRET));
     ui.type('Tr0ub4dor&3\n');
     ui.press('ctrl+u', ...'another-secret');

@@ -62,7 +62,7 @@ describe.each([
     expect(text.indexOf('where the proof is')).toBeGreaterThan(text.indexOf('still to be done'));
   });
 
-  it('has a bar for each clock, in signs that the locale knows', () => {
+  it('has a bar for each clock, in characters that the locale supports', () => {
     const bars = screen(ENDED, columns, rows, look).filter((row) => /R[TP]O {6}/u.test(row));
     const { full, empty } = look.glyphs;
     expect(bars).toHaveLength(2);
@@ -70,26 +70,26 @@ describe.each([
   });
 });
 
-test('the steps are beside the end with how long each took, and below it where there is no room', () => {
+test('the steps stand beside the end with the time each took, and below it where there is no room', () => {
   const steps = { ...ENDED, rail: ENDED.rail.map((step) => ({ ...step, seconds: 61 })) };
   expect(screen(steps, 100, 30).join('\n')).toContain('✓ look before the start (1m) │');
   expect(screen(steps, 80, 24).join('\n')).not.toContain('look before the start');
   expect(screen(steps, 80, 200).join('\n')).toContain('look before the start (1m)');
 });
 
-test('a title of usual length is whole beside the end of a run where there is room for it', () => {
+test('a title of usual length is shown whole beside the end of a run where there is room for it', () => {
   const title = 'confirm by the name of the target';
   const rail = [{ id: 'confirm', title, state: 'done' }] as const;
   expect(screen({ ...ENDED, rail }, 160, 50).join('\n')).toContain(`✓ ${title} `);
 });
 
-test('a limit that was missed is marked within its bar, and said', () => {
+test('a missed limit is marked within its bar, and named', () => {
   const missed: ObjectiveView = { ...rto, value: 3600, running: false, tone: 'bad', verdict: 'missed' };
   const bar = screen({ ...ENDED, objectives: [missed] }, 80, 24, ASCII).find((row) => row.startsWith('RTO'));
   expect(bar).toMatch(/^RTO {6}#{13}\|#{12} {2}1 h of 30 min {2}x missed/u);
 });
 
-test('the slices are drawn one after the other where there is room, and are words elsewhere', () => {
+test('the slices are drawn one after the other where there is room, and are written as words elsewhere', () => {
   const large = screen(ENDED, 160, 50);
   const starts = ['decide', 'execute', 'human', 'rebind'].map((name) =>
     large.find((row) => row.includes(`  ${name} `))?.indexOf('█'),
@@ -134,7 +134,7 @@ test('a run that was watched to its end has the same keys, and is closed without
   expect(ui.effects.map(({ type }) => type)).toEqual(['app', 'close']);
 });
 
-test('a run of a drill says where in the drill it is, and that Enter continues with it', () => {
+test('a run of a drill shows its place in the drill, and that Enter continues the drill', () => {
   const chapter = { number: 2, of: 3 };
   const [head = '', ...rows] = screen({ ...ENDED, mode: 'REHEARSAL', chapter }, 80, 24);
   expect(head).toContain(' DRILL 2/3 ');

@@ -25,7 +25,7 @@ function drawn(first: readonly string[]) {
   };
 }
 
-test('a frame that looks like the last one is the last one', () => {
+test('an unchanged frame is the same object as the last one', () => {
   const screen = drawn(['a', 'b']);
   const frameIn = framesOf(screen);
   const first = frameIn(SIZE);
@@ -36,7 +36,7 @@ test('a frame that looks like the last one is the last one', () => {
   expect(screen.laidOut()).toBe(2);
 });
 
-test('what looks the same is the same, and what does not is new', () => {
+test('an unchanged part is the same object, and a changed part is a new one', () => {
   const screen = drawn(['a', 'b']);
   const frameIn = framesOf(screen);
   const [above, below] = frameIn(SIZE);
@@ -47,7 +47,7 @@ test('what looks the same is the same, and what does not is new', () => {
   expect(after[1]?.panes[0]?.lines).toEqual([[span('c')]]);
 });
 
-test('another paint, another height and one row less are seen', () => {
+test('another style, another height and one row less are noticed', () => {
   let layout: Layout = { page: PAGE, bands: [band([[span('a')], [span('b')]], 20)] };
   let version = 0;
   const frameIn = framesOf({ version: () => version, layOut: () => layout });

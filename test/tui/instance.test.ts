@@ -66,7 +66,7 @@ function instance(given: { instance?: Fact<InstanceDetail>; backups?: Fact<Backu
 }
 
 describe('the screen of an instance', () => {
-  test('has the instances asked as long as it is shown, and waits for what has not answered', () => {
+  test('requests the instance as long as it is shown, and waits for what has not answered', () => {
     const waiting = fleetOf([unaskedOf('orders')], { answered: 0, answeredAt: new Map() });
     const open = instanceScreen({ name: 'instance', instance: 'orders' });
     const { screen, at } = opened(open, factsOf({ fleet: fact(waiting, true), instance: fact(DETAIL) }));
@@ -76,7 +76,7 @@ describe('the screen of an instance', () => {
     expect(text).not.toContain('was not asked');
   });
 
-  test('says of what time an answer is that was given to an earlier visit', () => {
+  test('shows the age of an answer from an earlier visit', () => {
     const old = new Date(NOW.getTime() - 6 * 60_000);
     const value = BACKUPS;
     const backups = {
@@ -90,7 +90,7 @@ describe('the screen of an instance', () => {
     expect(instance().at(SIZE)[1]).not.toContain('as of');
   });
 
-  test('says whether it could be recovered, what it says of itself, and what did not answer', () => {
+  test('says whether it could be recovered, what it reports about itself, and what did not answer', () => {
     const text = instance().at({ columns: 80, rows: 50 }).join('\n');
     expect(text).toContain('✓ READY: it was never restored or rehearsed');
     expect(text).toMatch(/id +guid-of-orders/u);
@@ -98,7 +98,7 @@ describe('the screen of an instance', () => {
     expect(text).toContain('the interface of this instance does not report it');
   });
 
-  test('tells above the lists which rows could not be read, and how many more', () => {
+  test('says above the lists which rows could not be read, and how many more there are', () => {
     const unread = [1, 2, 3, 4].map((id) => `backup ${id} in the list cannot be read`);
     const { screen, at } = instance({
       backups: fact({ ...BACKUPS, unread }),
@@ -119,7 +119,7 @@ describe('the screen of an instance', () => {
     expect(text).toMatch(/7 +done +10h .* 2026-03-10 03:00 +MISSING aaaa/u);
   });
 
-  test('restores, verifies and downloads the backup of the cursor; a restore begins with it chosen', () => {
+  test('restores, verifies and downloads the backup under the cursor; a restore begins with it chosen', () => {
     const { screen, at, effects } = instance();
     press(screen, 'r', '2');
     expect(effects).toEqual([]);
@@ -135,7 +135,7 @@ describe('the screen of an instance', () => {
     ]);
   });
 
-  test('says of a verification, before and while it runs, that it puts no proof on record', () => {
+  test('says of a verification, before and while it runs, that it records no proof', () => {
     const { screen, at } = instance();
     at(SIZE);
     press(screen, '2');
@@ -164,7 +164,7 @@ describe('the screen of an instance', () => {
     expect(seen).toEqual(['backups', 'restores', 'metrics', 'overview', 'metrics']);
   });
 
-  test('copies the id of the instance, and of what the cursor is on', () => {
+  test('copies the id of the instance, and that of the row under the cursor', () => {
     const { screen, effects, at } = instance();
     at(SIZE);
     press(screen, 'y', '2', 'y', 'down', 'y', '3', 'y', '4', 'y');
@@ -177,7 +177,7 @@ describe('the screen of an instance', () => {
     ]);
   });
 
-  test('starts here, unless a run is open here', () => {
+  test('starts a run and opens the journal for this instance', () => {
     const { screen, effects } = instance();
     press(screen, 's', 'e');
     expect(effects).toEqual([
@@ -203,7 +203,7 @@ describe('the screen of an instance', () => {
     expect(at(SIZE).join('\n')).toContain('── evaluation ──');
   });
 
-  test('says why it could not be asked', () => {
+  test('says why it could not be reached', () => {
     const failed: Fact<InstanceDetail> = {
       part: failedPart('the token is refused') as never,
       isAsking: false,

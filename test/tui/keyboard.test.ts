@@ -4,7 +4,7 @@ import { isMeant, judgedUntil } from '../../src/tui/screens/run/screen-state.ts'
 
 const time = fc.integer({ min: 0, max: 5_000 });
 
-test('from the time on until which it is judged, no key is refused for when it may have been pressed', () => {
+test('after the judged time no key is rejected because of when it may have been pressed', () => {
   const keyboards = fc.record({ quietSince: time, before: fc.option(time, { nil: undefined }) });
   fc.assert(
     fc.property(keyboards, time, time, ({ quietSince, before }, late, read) => {
@@ -18,7 +18,7 @@ test('from the time on until which it is judged, no key is refused for when it m
   );
 });
 
-test('before that time one is', () => {
+test('before the judged time a key is rejected', () => {
   fc.assert(
     fc.property(time, time, (quietSince, before) => {
       const keyboard = { quietSince, before: { key: 'enter', at: before } };

@@ -49,7 +49,7 @@ describe('the keymap', () => {
     expect(new Set(answering.flatMap(({ keys }) => keys))).toEqual(new Set(['enter']));
   });
 
-  it('shows the key for waking a run only while something is announced', () => {
+  it('shows the key for waking a run only while the run is paused', () => {
     const shown = (isPaused: boolean) =>
       footerBindings('watch', {
         isPaused,

@@ -9,15 +9,15 @@ test.each([
   ['\t\t\t', 'tab'],
   ['yy', 'y'],
   ['\u{1F6DF}\u{1F6DF}', '\u{1F6DF}'],
-])('one key that came several times in one piece is named: %j', (text, of) => {
+])('one key that arrived several times together is named: %j', (text, of) => {
   expect(keyOf(text, PLAIN)).toEqual({ kind: 'chunk', text, of });
 });
 
-test('different keys in one piece are a text without a name', () => {
+test('different keys that arrive together are a text without a name', () => {
   expect(keyOf('y\r', PLAIN)).toEqual({ kind: 'chunk', text: 'y\r' });
 });
 
-test('one character is a key, also one outside of the basic plane', () => {
+test('one character is a key, also one outside the basic plane', () => {
   expect(keyOf('y', PLAIN)).toEqual({ kind: 'key', key: 'y', text: 'y' });
   expect(keyOf('\u{1F6DF}', PLAIN)).toMatchObject({ kind: 'key', text: '\u{1F6DF}' });
 });
@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-test('a key that is let go is no key, in a terminal that reports it', () => {
+test('a key release is not a key press, in a terminal that reports it', () => {
   expect(keyOf('y', { eventType: 'release' } as Key)).toBeUndefined();
   expect(keyOf('', { return: true, eventType: 'release' } as Key)).toBeUndefined();
   expect(keyOf('y', { eventType: 'press' } as Key)).toMatchObject({ key: 'y' });

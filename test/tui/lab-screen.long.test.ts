@@ -6,7 +6,7 @@ import { openTerminal } from '../bench-kit/terminal.ts';
 describe.runIf(hasTerminal())('the screen of a lab in the real program', { timeout: 2_400_000 }, () => {
   const openLab = useLabs();
 
-  test('takes an instance away from the board, and brings it back over a run that waits', async (context) => {
+  test('takes an instance away, which the board shows, and brings it back above a waiting run', async (context) => {
     const bench = await openLab(context, { sampleApp: { rowsPerSecond: 0 } });
     const terminal = openTerminal(bench.product, bench, []);
     context.onTestFinished(() => terminal.close());

@@ -118,7 +118,7 @@ describe('the screen', () => {
     }
   });
 
-  it('holds long texts in every place of the questions of a recovery, with anything over them', () => {
+  it('holds long texts in every part of the questions of a recovery, with any overlay', () => {
     const long = '実行 '.repeat(40) + 'x'.repeat(200);
     const option = { event: 'A', label: long, hint: long, recommended: false } as const;
     const common = { prompt: long, options: [option, { ...option, disabled: long }] };
@@ -186,7 +186,7 @@ describe('the screen', () => {
     expect(text).toContain('Which backup?');
   });
 
-  it('says in the smallest window how many answers there are, and cuts nothing of what is asked', () => {
+  it('says in the smallest window how many answers there are, and does not cut the question', () => {
     const prompt = 'prepare the recovery of orders with a new key, or without?';
     const labels = [
       'without a new key: the key in force stays',
@@ -207,7 +207,7 @@ describe('the screen', () => {
     expect(text).toContain('stays');
   });
 
-  it('cuts what is said of an answer in the smallest window, and never the answer', () => {
+  it('cuts the description of an answer in the smallest window, but never the answer', () => {
     const text = 'the router got no proper answer from the service (502)';
     const hints = ['try again in a moment'];
     const banner = { tone: 'bad' as const, text, hints };
@@ -227,7 +227,7 @@ describe('the screen', () => {
     expect(text.replace(/\s+/gu, ' ')).toContain('this window is too small make it at least 40 x 12');
   });
 
-  it('marks a step that was passed with open follow-ups as open, and not as done', () => {
+  it('marks a step that was passed with open follow-ups as open, not as done', () => {
     const [first, ...rest] = VIEWS.choice.rail;
     if (first === undefined) throw new Error('the view has no steps');
     const rail = [{ ...first, title: 'bind the apps', state: 'open' as const }, ...rest];
@@ -235,7 +235,7 @@ describe('the screen', () => {
     expect(text).toContain('! bind the apps (open)');
   });
 
-  it('says what has failed once, where the question repeats the announcement', () => {
+  it('shows a failure once where the question repeats the announcement', () => {
     const said = 'orders-report has its binding name taken';
     const banner = { tone: 'bad', text: said, hints: ['remove the old one', 'or bind it by hand'] } as const;
     const view: RunView = { ...VIEWS.choice, banner, question: { ...VIEWS.choice.question, prompt: said } };
@@ -252,7 +252,7 @@ describe('the screen', () => {
     }
   });
 
-  it('lists open follow-ups once, and what must be done once where its row has room', () => {
+  it('lists open follow-ups once, and each task once where its row has room', () => {
     const view: RunView = { ...VIEWS.choice, question: FOLLOW_UPS, followUps: OPEN_FOLLOW_UPS };
     const text = textIn(layOut(firstState(view, 0), { columns: 160, rows: 50 }, look));
     expect(text.split('unbind, bind and restage orders-api')).toHaveLength(2);

@@ -63,7 +63,7 @@ const shown = async (show: ShowRun, run: FakeRun): Promise<readonly string[]> =>
   return [];
 };
 
-test('a run that has ended, but was not read yet, does not keep a person from leaving', async () => {
+test('a run that has ended but was not read yet does not keep a person from leaving', async () => {
   const run = createFakeRun(VIEWS.outcome);
   run.finish({ how: 'ended', exitCode: 0 });
   const host = openApp((_, show) => shown(show, run));
@@ -73,7 +73,7 @@ test('a run that has ended, but was not read yet, does not keep a person from le
   host.stop();
 });
 
-test('a run that was still being opened when everything was left is left too, for the same reason', async () => {
+test('a run that was still opening when the app was left is left too, for the same reason', async () => {
   const opened = Promise.withResolvers<void>();
   const run = createFakeRun(VIEWS.choice);
   const host = openApp(async (_, show) => {
@@ -101,7 +101,7 @@ const press = (host: Host, ...keys: readonly string[]) => {
 test.each([
   ['a run that is stopped for it', VIEWS.lost, ['w', 'down', 'enter']],
   ['a run that was stopped', VIEWS.stopped, ['w']],
-] as const)('%s leads on to the page that begins the recovery, and begins nothing', async (_, view, keys) => {
+] as const)('%s leads to the page that begins the recovery, and starts nothing', async (_, view, keys) => {
   const run = createFakeRun(view, (answer, self) => {
     self.show(VIEWS.stopped);
     self.finish({ how: 'ended', exitCode: 1 });
@@ -126,7 +126,7 @@ test.each([
   host.stop();
 });
 
-test('a run that has the process for itself is not stopped for a way that cannot be begun after it', async () => {
+test('a run that owns the process is not stopped for a recovery that cannot be started after it', async () => {
   const run = createFakeRun(VIEWS.lost);
   const host = openApp(async () => [], unhurried());
   void host.showRun(run);
@@ -154,7 +154,7 @@ const withAlt = (host: Host, key: string) => {
   host.press({ kind: 'key', key: `meta+${key}`, afterEscape: alone }, SIZE);
 };
 
-test('Escape and a key in one piece lead back, and then the key is pressed on the screen beneath', async () => {
+test('Escape and a key that arrive together lead back, and the key is then pressed on the screen beneath', async () => {
   const host = openApp(async () => []);
   host.open({ name: 'board' });
   await expect.poll(() => host.top()?.title()).toBe('all instances');
@@ -167,7 +167,7 @@ test('Escape and a key in one piece lead back, and then the key is pressed on th
   host.stop();
 });
 
-test('a letter with Alt in a filter is no command of the list', async () => {
+test('a letter with Alt in a filter is not a command of the list', async () => {
   const host = openApp(async () => []);
   host.open({ name: 'board' });
   await expect.poll(() => host.top()?.title()).toBe('all instances');

@@ -30,23 +30,23 @@ describe('the cursor of a list', () => {
     expect(moved({ ...FRESH_LIST, cursor }, intent, KEYS, 2).cursor).toBe(to);
   });
 
-  it('stays on its row when rows come and change their order', () => {
+  it('stays on its row when rows appear and change their order', () => {
     const list = { ...FRESH_LIST, cursor: 'c' };
     expect(cursorAt(list, ['x', 'c', 'a'])).toBe(1);
   });
 
-  it('stays on the row on which it was shown first, without a key', () => {
+  it('stays on the first row that it was shown on, without a key press', () => {
     const list = placed(FRESH_LIST, ['c', 'a']);
     expect(cursorAt(list, ['x', 'a', 'c'])).toBe(2);
   });
 
-  it('goes to no other row by itself when its row is gone, and from there by a key to the first', () => {
+  it('moves to no other row by itself when its row disappears; the next key moves it to the first row', () => {
     const list = placed(FRESH_LIST, ['gone', 'a']);
     expect(cursorAt(list, KEYS)).toBe(-1);
     expect(moved(list, 'down', KEYS, 2).cursor).toBe('a');
   });
 
-  it('goes to the first row when what the person types hides its row', () => {
+  it('moves to the first row when the typed filter hides its row', () => {
     const list = typedInto(placed(FRESH_LIST, ['gone', 'a']), 'a');
     expect(cursorAt(list, ['a', 'b'])).toBe(0);
   });
@@ -59,24 +59,24 @@ describe('the cursor of a list', () => {
 });
 
 describe('the filter of a list', () => {
-  it('lets rows through in which every word occurs, in any case', () => {
+  it('lets rows through that contain every word, in any case', () => {
     const list = typedInto({ ...FRESH_LIST, isFiltering: true }, 'DR ord');
     expect(filtered(['orders-dr', 'orders', 'billing-dr'], list, (row) => row)).toEqual(['orders-dr']);
   });
 
-  it('makes no letter a key while it is typed', () => {
+  it('treats every typed letter as text, not as a key', () => {
     const keys = listKeys({ ...FRESH_LIST, isFiltering: true }).flatMap(({ keys: names }) => names);
     expect(keys.filter((name) => name.length === 1)).toEqual([]);
   });
 
-  it('names the palette while it is typed, for then the question mark is text', () => {
+  it('names the palette while it is typed, since the question mark is text then', () => {
     const footer = (isFiltering: boolean) =>
       listKeys({ ...FRESH_LIST, isFiltering }).flatMap(({ inFooter, shown }) => (inFooter ? [shown] : []));
     expect(footer(true)).toEqual(['Enter', 'Ctrl-K', 'Esc']);
     expect(footer(false)).not.toContain('Ctrl-K');
   });
 
-  it('is dropped by Escape, and kept by Enter', () => {
+  it('is cleared by Escape, and kept by Enter', () => {
     const list = typedInto({ ...FRESH_LIST, isFiltering: true }, 'x');
     expect(moved(list, 'end-filter', KEYS, 2)).toMatchObject({ isFiltering: false, filter: { text: '' } });
     expect(moved(list, 'keep-filter', KEYS, 2)).toMatchObject({ isFiltering: false, filter: { text: 'x' } });
@@ -119,13 +119,13 @@ describe('a table', () => {
     }
   });
 
-  it('drops a column before it cuts one below its least width', () => {
+  it('drops a column before it cuts one below its minimum width', () => {
     const { lines } = tableLines({ columns, rows, cursor: 0, empty: 'none' }, 15, 6, LOOK);
     expect(text(lines)[0]).not.toContain('note');
     expect(text(lines)[1]).toContain('instance');
   });
 
-  it('says so where there is nothing to show', () => {
+  it('says so when it is empty', () => {
     const { lines } = tableLines({ columns, rows: [], cursor: -1, empty: 'no instance' }, 40, 4, LOOK);
     expect(text(lines)[0]).toBe('no instance');
   });

@@ -76,7 +76,7 @@ describe.each(SIZES)('the whole log at %i x %i', (columns, rows) => {
     expect(textOf(ui.state(), columns, rows)).toContain('300 entries');
   });
 
-  it('says that a question waits below it, and leads back to it', () => {
+  it('says that a question waits below it, and leads back to that question', () => {
     const ui = drive(VIEW);
     ui.press('l');
     expect(textOf(ui.state(), columns, rows)).toContain('a question waits');
@@ -122,7 +122,7 @@ describe.each(SIZES)('a step of the rail at %i x %i', (columns, rows) => {
   });
 });
 
-it('shows with the first step what was written before the run has left its first state', () => {
+it('shows with the first step the entries written before the run left its first state', () => {
   const [line] = LOG;
   if (line === undefined) throw new Error('the log is empty');
   const { step: _, ...early } = line;
@@ -145,7 +145,7 @@ describe('the text of a step on the whole screen', () => {
     banner: { tone: 'bad', text: 'it was refused', hints },
   };
 
-  it.each(SIZES)('has what the run says at %i x %i, with every hint of a failure', (columns, rows) => {
+  it.each(SIZES)('shows all text of the run at %i x %i, with every hint of a failure', (columns, rows) => {
     const ui = drive(view);
     ui.press('z');
     expect(modeOf(ui.state())).toBe('step');
@@ -157,7 +157,7 @@ describe('the text of a step on the whole screen', () => {
     expect(ui.state().overlay).toBe('none');
   });
 
-  it('is there from a field too', () => {
+  it('can also be opened from a field', () => {
     const ui = drive({ ...VIEWS.choice, question: SECRET, rail: RAIL });
     ui.press('ctrl+t');
     expect(ui.state().overlay).toBe('step');
@@ -181,7 +181,7 @@ describe('the log below a run', () => {
     }
   });
 
-  it('cuts the newest only where it is larger than the room', () => {
+  it('cuts the newest entry only where it is larger than the room', () => {
     const rows = logLines(log, 60, 3, look).map(plainText);
     expect(rows[1]).toContain('second a long');
     expect(rows.at(-1)).toMatch(/…$/u);

@@ -63,7 +63,7 @@ describe('what is hidden', () => {
     expect(secrets.filter((one) => textOf(line).includes(one))).toEqual([]);
   });
 
-  test('a name that is cut where several begin so gets the name of none of them', () => {
+  test('a cut name with several possible completions gets the name of none of them', () => {
     const mask = createMask();
     expect(mask.text('into orders-… now', NAMES)).toBe('into hidden-- now');
     expect(mask.text('into orders-d… now', NAMES)).toBe(`into ${mask.text('orders-dr', NAMES)} now`);
@@ -82,14 +82,14 @@ describe('what is hidden', () => {
     ['of a host', ['see dashboard.exam', 'ple.com:8443 for it'], ['dashboard', 'ple.com']],
     ['of an id', ['the guid is 4a1f77e0-1111-42', '22-8333-abcdefabcdef now'], ['4a1f', '22-8333']],
     ['of a fingerprint', ['key 0a1b2c', '3d4e5f is set'], ['0a1b2c', '3d4e5f']],
-  ])('a name that goes on in the next row is hidden in both: %s', (_, texts, secrets) => {
+  ])('a name that continues in the next row is hidden in both: %s', (_, texts, secrets) => {
     const rows = coveredRows(texts.map((text) => [span(text)]));
     expect(rows.map(lineWidth)).toEqual(texts.map((text) => text.length));
     const shown = rows.map(textOf).join('\n');
     expect(secrets.filter((one) => shown.includes(one))).toEqual([]);
   });
 
-  test('rows that are merely below each other keep their words', () => {
+  test('rows that merely stand one above the other keep their words', () => {
     const texts = ['in order to go', 'on, look at the', 'orders'];
     expect(
       coveredRows(texts.map((text) => [span(text)]))
@@ -107,19 +107,19 @@ describe('what is hidden', () => {
   });
 
   test.each(['reorders', 'orders_old', 'the order of 2026-11-23 14:32:00', '12 MiB of 200', '', '…'])(
-    '%o stands as it is',
+    '%o is shown unchanged',
     (text) => {
       expect(textOf(covered([span(text)]))).toBe(text);
     },
   );
 
-  test('a name is hidden also where several pieces share it, and each piece keeps its meaning', () => {
+  test('a name is hidden even if several pieces share it, and each piece keeps its meaning', () => {
     const line = covered([span('of or'), span('ders-', 'selected'), span('dr now', 'text.dim')]);
     expect(textOf(line)).toBe('of instance-1 now'.replace('instance-1', 'instanc-1'));
     expect(line.map(({ token }) => token)).toEqual(['text', 'selected', 'text.dim']);
   });
 
-  test('the same thing has the same name everywhere, and another thing another one', () => {
+  test('the same thing has the same name everywhere, and different things have different names', () => {
     const mask = createMask();
     const [first, again, other] = ['orders', 'orders', 'orders-dr'].map((name) => mask.text(name, NAMES));
     expect(first).toBe(again);

@@ -42,13 +42,13 @@ describe('what does not fit', () => {
     [40, 12],
     [80, 24],
     [100, 30],
-  ])('of the facts is counted, and stands at the end of the text, at %i x %i', (columns, rows) => {
+  ])('of the facts is counted, and shown at the end of the text, at %i x %i', (columns, rows) => {
     const view: RunView = { ...VIEWS.choice, facts: FACTS };
     expect(screenOf(firstState(view, 0), columns, rows).text).toMatch(/more facts|more rows/u);
     for (const { value } of FACTS) expect(paged(view, columns, rows)).toContain(value);
   });
 
-  it('of an outcome is reached by Tab, and what must be known comes first', () => {
+  it('of an outcome is reached by Tab, and the essential part comes first', () => {
     const remarks = Array.from({ length: 12 }, (_, at) => ({
       tone: 'warn' as const,
       text: `skipped: key ${at}`,
@@ -93,7 +93,7 @@ describe('what does not fit', () => {
     expect(shown + hidden).toBe(30);
   });
 
-  it('beside a field is the prompt, however long: then it is above the field', () => {
+  it('beside a field does not hide the prompt, however long: the prompt then stands above the field', () => {
     const prompt = 'why is it gone on without a backup of the present state, and who has agreed?';
     const options = CHOICE.options.map((option) =>
       option.needs === undefined ? option : { ...option, needs: { what: 'reason' as const, prompt } },
@@ -133,7 +133,7 @@ describe('what does not fit', () => {
     [40, 20],
     [80, 24],
     [160, 50],
-  ])('of a row of the log is there in full when the whole log is shown, at %i x %i', (columns, rows) => {
+  ])('of a row of the log is shown in full when the whole log is open, at %i x %i', (columns, rows) => {
     const text = `sending createBackup: ${'(intent proof-1 is on disk) '.repeat(4)}end`;
     const log = [{ at: '00:00:00', text, tone: 'plain' as const }];
     const state = { ...firstState({ ...VIEWS.task, log }, 0), overlay: 'log' as const };
@@ -144,7 +144,7 @@ describe('what does not fit', () => {
   it.each([
     [40, 12],
     [40, 20],
-  ])('of what is announced stands at the end of the text, at %i x %i', (columns, rows) => {
+  ])('of an announcement is shown at the end of the text, at %i x %i', (columns, rows) => {
     const hints = [
       'the dashboard may show what holds it up',
       'waiting again sends nothing at all, and it ends',
@@ -155,7 +155,7 @@ describe('what does not fit', () => {
     for (const row of bannerLines(view.banner, columns, look)) expect(seen).toContain(textOf(row));
   });
 
-  it('of what a question says, a refusal and its hints too, stands at the end of the text', () => {
+  it('of a question, its refusal and its hints is shown at the end of the text', () => {
     const hints = ['give them the file '.repeat(4), 'they sign it, and then it is here'];
     const prompt = `type the name ${'of the instance that is meant '.repeat(6)}to go on`;
     const view: RunView = { ...VIEWS.typedName, question: { ...TYPED_NAME, prompt } };
@@ -173,7 +173,7 @@ describe('what does not fit', () => {
     expect(text.replace(/\s+/gu, ' ')).toContain(`${activity.title} 1:02:05`);
   });
 
-  it('names the runbook where its title has no room', () => {
+  it('names the runbook where a long title of the run has no room', () => {
     const view = { ...VIEWS.choice, title: 'a title that takes more than there is room for '.repeat(2) };
     expect(screenOf(firstState(view, 0)).text.split('\n')[0]).toContain('rotate-key');
   });
@@ -182,7 +182,7 @@ describe('what does not fit', () => {
 describe('the keys in the footer', () => {
   const footer = (state: UiState) => screenOf(state).text.split('\n').at(-1);
 
-  it('do not promise to move out of the field of a reason, which they do not', () => {
+  it('do not offer to leave the field of a reason with the arrows, which is not possible', () => {
     const ui = drive(VIEWS.choice);
     ui.press('down', 'enter');
     const before = ui.shown();
@@ -191,13 +191,13 @@ describe('the keys in the footer', () => {
     expect(ui.shown()).toEqual(before);
   });
 
-  it.each(Object.keys(VIEWS) as ViewName[])('always hold the way out, in the view %s too', (name) => {
+  it.each(Object.keys(VIEWS) as ViewName[])('always show the way out, in the view %s too', (name) => {
     const last = (state: UiState) => screenOf(state, 40, 12).text.split('\n').at(-1);
     expect(last(firstState(VIEWS[name], 0))).toMatch(/ (leave|back|close) /u);
     expect(last({ ...firstState(VIEWS[name], 0), overlay: 'leave' })).toContain('Esc stay');
   });
 
-  it('say that Enter only reads what was typed for a moment', () => {
+  it('say that Enter only reads the text typed for a point in time', () => {
     const ui = drive(VIEWS.time);
     ui.press(...'14:32');
     expect(footer(ui.state())).toContain('Enter read it');
@@ -215,7 +215,7 @@ describe('commands on the screen', () => {
     expect(screenOf(ui.state(), 60, 24).text).toMatch(/^cf bind-service .*\\$/mu);
   });
 
-  it('of the fallback script are too, and its comments stay comments', () => {
+  it('of the fallback script are continued too, and its comments stay comments', () => {
     const fallback = `# ${'a comment that is long '.repeat(6)}\n${long}\n`;
     const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'fallback', fallback };
     const rows = screenOf(state, 60, 30).text.split('\n');

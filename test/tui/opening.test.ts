@@ -60,7 +60,7 @@ function openStack() {
   };
 }
 
-test('the current screen stays until the next one is there, and that one gets the keys pressed in between', async () => {
+test('the current screen stays until the next one is loaded, and the next one gets the keys pressed in between', async () => {
   const { opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('down');
@@ -74,7 +74,7 @@ test('the current screen stays until the next one is there, and that one gets th
   expect(acts.at(-1)).toBe('up on runs');
 });
 
-test('a kept key that opens another screen keeps the keys after it for that one', async () => {
+test('a buffered key that opens another screen leaves the keys after it to that screen', async () => {
   const { opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('enter', () => opening.open({ name: 'watch', runId: '1' }));
@@ -86,7 +86,7 @@ test('a kept key that opens another screen keeps the keys after it for that one'
   expect(acts).toEqual(['enter on runs', 'j on watch']);
 });
 
-test('no kept key reaches a screen that it was not typed for', async () => {
+test('no buffered key reaches a screen for which it was not pressed', async () => {
   const { stack, opening, press, arrive, acts } = openStack();
   opening.open({ name: 'runs' });
   press('escape', () => stack.remove(stack.top() as LiveScreen));
@@ -97,7 +97,7 @@ test('no kept key reaches a screen that it was not typed for', async () => {
   expect(acts.at(-1)).toBe('j on board');
 });
 
-test('a run that has come up in between stays on top, and gets none of the kept keys', async () => {
+test('a run that appears in between stays on top, and gets none of the buffered keys', async () => {
   const { stack, opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('enter');
@@ -107,7 +107,7 @@ test('a run that has come up in between stays on top, and gets none of the kept 
   expect(acts).toEqual([]);
 });
 
-test('a screen that cannot be loaded says so, and its keys go nowhere', async () => {
+test('a screen that cannot be loaded says so, and its keys are dropped', async () => {
   const { opening, press, fail, acts, failures, top } = openStack();
   opening.open({ name: 'runs' });
   press('enter');
@@ -119,7 +119,7 @@ test('a screen that cannot be loaded says so, and its keys go nowhere', async ()
   expect(acts).toEqual(['j on board']);
 });
 
-test('what leads to a screen is left when the screen is there, and not before', async () => {
+test('the screen that leads to another is closed when the other is loaded, and not before', async () => {
   const { stack, opening, arrive, top } = openStack();
   const palette = screenFor({ name: 'keys' });
   stack.push(palette, 'over');
@@ -129,7 +129,7 @@ test('what leads to a screen is left when the screen is there, and not before', 
   expect(stack.screens().map((screen) => screen.title())).toEqual(['board', 'runs']);
 });
 
-test('nothing is opened any more once everything is let go of', async () => {
+test('no screen opens after everything was stopped', async () => {
   const { opening, press, arrive, acts, top } = openStack();
   opening.open({ name: 'runs' });
   press('enter');

@@ -38,7 +38,7 @@ describe('the palette', () => {
     expect(names).toEqual([...new Set(names)]);
   });
 
-  test('puts what can be done now above what cannot, and says why that cannot', () => {
+  test('puts what can be done now above what cannot, and says why that is so', () => {
     const { screen, at } = palette();
     screen.paste('restore', SIZE);
     const rows = at(SIZE).join('\n');
@@ -53,7 +53,7 @@ describe('the palette', () => {
     expect(at(SIZE).join('\n')).toContain('nothing fits');
   });
 
-  test('adds the first key of an instance from a file, where no list shows one yet', () => {
+  test('offers to add the first key of an instance from a file, even where no list shows one yet', () => {
     const { screen, at, effects } = palette();
     screen.paste('orders from a file', SIZE);
     expect(at(SIZE).join('\n')).toContain('add a key of orders from a file');
@@ -80,7 +80,7 @@ describe('the palette', () => {
     ['exit', 'quit'],
     ['theme', 'copy LIFEBOAT_THEME=contrast lifeboat'],
     ['backup', 'a risky change is coming'],
-  ])('finds by "%s" what people mean by it: %s', (typed, found) => {
+  ])('finds by "%s" the command that people mean: %s', (typed, found) => {
     const { screen, at } = palette();
     screen.paste(typed, SIZE);
     expect(at(SIZE).join('\n')).toContain(found);
@@ -96,7 +96,7 @@ describe('the palette', () => {
     expect([...offered].filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('begins a situation from its words, and leaves the app by "quit"', () => {
+  test('begins a situation by its words, and leaves the app by "quit"', () => {
     const { screen, effects } = palette();
     screen.paste('disaster lost', SIZE);
     screen.press({ kind: 'key', key: 'enter' }, SIZE);

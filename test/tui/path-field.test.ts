@@ -9,7 +9,7 @@ function field(marked: string): Field {
 }
 
 describe('a path', () => {
-  it('takes no line end of a paste', () => {
+  it('drops the line end of a paste', () => {
     expect(pathTyped(pathField({ source: 'secretFile' }, []), '/a b\r\n').field).toEqual(field('/a b|'));
   });
 
@@ -18,7 +18,7 @@ describe('a path', () => {
     ['/keys/|', '/|'],
     ['/keys/ord|ers', '/keys/|ers'],
     ['orders|', '|'],
-  ])('loses its last part by the key that deletes a word: %s is %s', (before, after) => {
+  ])('loses its last part with the key that deletes a word: %s becomes %s', (before, after) => {
     const path = { ...pathField({ source: 'secretFile' }, []), field: field(before) };
     expect(pathMoved(path, 'erase-word').field).toEqual(field(after));
   });

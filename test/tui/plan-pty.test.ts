@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.skipIf(!hasTerminal())('the screen of a plan in a real terminal', () => {
-  it('goes to the last of five hundred instances, and gives the terminal back after q', async () => {
+  it('scrolls to the last of five hundred instances, and gives the terminal back after q', async () => {
     // is-in-ci asks whether these exist at all, and Ink then draws nothing.
     const { CI: _, CONTINUOUS_INTEGRATION: __, ...env } = process.env as Record<string, string>;
     const terminal = openPseudoTerminal(

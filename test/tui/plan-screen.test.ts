@@ -37,7 +37,7 @@ describe('the screen of a plan', () => {
     expect(plan.rows(size)).toHaveLength(size.rows);
   });
 
-  test('says without colour and without Unicode where each instance stands', () => {
+  test('shows the state of each instance without colour and without Unicode', () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1'), failureOf('db-2')] }));
     const text = plan.rows({ columns: 100, rows: 30 }, ASCII).join('\n');
     expect(text).toMatch(/> db-1 -> db-1-dr +1\/2 recover +at work +4 min +restoring the backup/u);
@@ -45,13 +45,13 @@ describe('the screen of a plan', () => {
     expect(text).toMatch(/\. db-3/u);
   });
 
-  test('shows a question of several instances once, with how many ask it', () => {
+  test('shows a question of several instances once, with the number that ask it', () => {
     const plan = openedPlan(TWO_FAILED());
     expect(plan.text()).toContain('waits for you: 1');
     expect(plan.text()).toMatch(/2 ask .*the restore of TARGET failed/u);
   });
 
-  test('gives one answer to all that ask', async () => {
+  test('gives one answer to all instances that ask', async () => {
     const plan = openedPlan(TWO_FAILED());
     plan.keys('enter');
     expect(plan.text()).toContain('answer for all 2');
@@ -75,7 +75,7 @@ describe('the screen of a plan', () => {
     ]);
   });
 
-  test('says how many did not take an answer, and why', async () => {
+  test('says how many did not accept an answer, and why', async () => {
     const refusal = new LifeboatError('answer.misfit', 'it waits for an approval');
     const plan = openedPlan(TWO_FAILED(), (runId) => (runId.includes('db-2') ? refusal : undefined));
     plan.keys('enter', 'enter');
@@ -99,14 +99,14 @@ describe('the screen of a plan', () => {
     expect(plan.text()).toContain('this is no longer asked');
   });
 
-  test('takes no answer from a key that is held down since it opened the question', async () => {
+  test('takes no answer from the key that opened the question while it is still held down', async () => {
     const plan = openedPlan(TWO_FAILED());
     plan.hold('enter', 40);
     await settle();
     expect(plan.did.answers).toEqual([]);
   });
 
-  test('confirms a group by its name alone, under everything that is at stake', async () => {
+  test('confirms a group only with its name, below everything that is at stake', async () => {
     const plan = openedPlan(viewOf({ question: CONFIRM, state: 'waiting' }));
     plan.keys('enter');
     expect(plan.text()).toContain('overwritten: everything that db-1-dr, db-2-dr hold');
@@ -121,7 +121,7 @@ describe('the screen of a plan', () => {
     ]);
   });
 
-  test('takes what is typed before its only field was chosen, whatever letter it begins with', async () => {
+  test('takes text typed before its only field was selected, whatever letter it begins with', async () => {
     for (const typed of ['data', 'quick', 'jk']) {
       const plan = openedPlan(viewOf({ question: { ...CONFIRM, expected: typed }, state: 'waiting' }));
       plan.keys('enter');
@@ -132,7 +132,7 @@ describe('the screen of a plan', () => {
     }
   });
 
-  test('asks for a key in a hidden field, and gives it to the one that asks', async () => {
+  test('asks for a key in a hidden field, and gives it to the run that asks', async () => {
     const question: Question = {
       kind: 'secret',
       prompt: 'the key of the backup',
@@ -149,7 +149,7 @@ describe('the screen of a plan', () => {
     expect(plan.did.answers[0]?.answer.secret?.reveal()).toBe('a key that nobody sees');
   });
 
-  test('has everything tried again that waits for the same credentials', async () => {
+  test('retries every run that waits for the same credentials', async () => {
     const paused = { state: 'waiting', isPaused: true, problem: 'the token was refused' } as const;
     const plan = openedPlan(viewOf({ children: [childOf('db-1', paused), childOf('db-2', paused)] }));
     plan.keys('enter', 'enter');
@@ -157,7 +157,7 @@ describe('the screen of a plan', () => {
     expect(plan.did.woken).toEqual(['RUN-db-1-recover', 'RUN-db-2-recover']);
   });
 
-  test('pauses the group under the cursor, and asks before a group that is held goes on', async () => {
+  test('pauses the group under the cursor, and asks before a held group goes on', async () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1')] }));
     plan.keys('p');
     await settle();
@@ -172,7 +172,7 @@ describe('the screen of a plan', () => {
     expect(plan.did.decisions.at(-1)?.event).toEqual({ type: 'operator.resumeGroup', group: 'data' });
   });
 
-  test('never lets a held key pause and resume in turns', async () => {
+  test('never pauses and resumes in turn while a key is held', async () => {
     const plan = openedPlan(viewOf());
     plan.hold('p', 20);
     await settle();
@@ -190,7 +190,7 @@ describe('the screen of a plan', () => {
     ]);
   });
 
-  test('takes an instance out with a reason, and tries, skips and closes a failed step', async () => {
+  test('takes an instance out with a reason, and retries, skips and closes a failed step', async () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1', { state: 'failed', endedMs: NOW_MS })] }));
     plan.keys('down', 'o');
     plan.type('no');
@@ -211,13 +211,13 @@ describe('the screen of a plan', () => {
     ]);
   });
 
-  test('says of a key why it does nothing here', () => {
+  test('says why a key does nothing here', () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1')] }));
     plan.keys('o', 'down', 'a');
     expect(plan.said()).toEqual(['move to an instance first', 'recover of db-1 is under way: it ends first']);
   });
 
-  test('shows an instance with its steps, its run, and the newest lines of that', async () => {
+  test('shows an instance with its steps, its run, and the newest lines of that run', async () => {
     const plan = openedPlan(viewOf({ children: [childOf('db-1')] }));
     plan.keys('down', 'enter');
     expect(plan.text()).toContain('reading the journal');
@@ -248,7 +248,7 @@ describe('the screen of a plan', () => {
       ...given,
     });
 
-  test('closes a group that is done, and opens it on a key', () => {
+  test('folds a group that is done, and unfolds it on a key', () => {
     const plan = openedPlan(allDone());
     expect(plan.text()).toMatch(/\+ data +done/u);
     expect(plan.text()).not.toContain('db-1');
@@ -256,7 +256,7 @@ describe('the screen of a plan', () => {
     expect(plan.text()).toMatch(/db-1.*\n.*db-2/u);
   });
 
-  test('leaves a group open that is done with something to look at, or has the cursor', () => {
+  test('leaves a finished group unfolded if it has a warning or the cursor', () => {
     const [first, ...others] = allDone().groups;
     const lanes =
       first?.lanes.map((lane, at) => (at === 0 ? { ...lane, tone: 'warn' as const } : lane)) ?? [];
@@ -269,7 +269,7 @@ describe('the screen of a plan', () => {
     expect(plan.rows().find((row) => row.includes('❯'))).toContain('db-1');
   });
 
-  test('says once it is over how to read its report, and what lists the runs that are left', () => {
+  test('says, once it is over, how to read its report and how to list the remaining runs', () => {
     const outcome = { title: 'plan west has ended', tone: 'good', endedMs: NOW_MS } as const;
     const over = allDone({ outcome });
     expect(openedPlan(over).text()).toContain(`report: lifeboat report ${over.runId}`);
@@ -279,14 +279,14 @@ describe('the screen of a plan', () => {
     expect(openedPlan(allDone()).text()).not.toContain('lifeboat report');
   });
 
-  test('says of an instance that is done when that was, and of another for how long', () => {
+  test('says when a finished instance was done, and how long another has been at work', () => {
     const children = [doneAt('db-1', 'recover'), doneAt('db-1', 'look'), childOf('db-2')];
     const text = openedPlan(viewOf({ instances: 2, children })).text({ columns: 100, rows: 30 });
     expect(text).toMatch(/db-1.* done +11:59:55/u);
     expect(text).toMatch(/db-2.* at work +4 min/u);
   });
 
-  test('puts the cursor on the first question when it comes up, until a person has moved it', () => {
+  test('puts the cursor on the first question when it appears, unless a person has moved it', () => {
     const plan = openedPlan(viewOf({ state: 'waiting' }));
     const here = () => plan.rows().find((row) => row.includes('❯'));
     expect(here()).toContain('data');
@@ -301,7 +301,7 @@ describe('the screen of a plan', () => {
     expect(here()).toContain('the plan  type data');
   });
 
-  test('goes on to the next question of the plan once one is answered', async () => {
+  test('moves on to the next question of the plan once one is answered', async () => {
     const plan = openedPlan(viewOf({ question: CONFIRM, state: 'waiting' }));
     const here = () => plan.rows().find((row) => row.includes('❯'));
     plan.keys('enter');
@@ -317,7 +317,7 @@ describe('the screen of a plan', () => {
     expect(here()).toContain('the plan  type second');
   });
 
-  test('goes on to the next question also where the answered one is still drawn for a while', async () => {
+  test('moves on to the next question even while the answered one is still drawn', async () => {
     const plan = openedPlan(viewOf({ question: CONFIRM, state: 'waiting' }));
     const here = () => plan.rows().find((row) => row.includes('❯'));
     plan.keys('enter');
@@ -331,7 +331,7 @@ describe('the screen of a plan', () => {
     expect(here()).toContain('the plan  type second');
   });
 
-  test('says the whole of what each answer does, where there is room', () => {
+  test('shows the full effect of each answer where there is room', () => {
     const why =
       'until the next scheduled backup the restored data cannot be brought back, and nobody is told';
     const options = (['one', 'two'] as const).map((name) => ({
@@ -350,7 +350,7 @@ describe('the screen of a plan', () => {
     expect(small).not.toContain(`${why} (one)`);
   });
 
-  test('promises nothing in a group that was stopped: what did not begin is not run', () => {
+  test('announces no next step in a stopped group: what did not begin is marked as not run', () => {
     const children = [
       childOf('db-1', { state: 'done', endedMs: NOW_MS }),
       childOf('db-2', { state: 'done' }),
@@ -363,7 +363,7 @@ describe('the screen of a plan', () => {
     expect(text).not.toMatch(/db-\d.* (?:next|later)/u);
   });
 
-  test('filters the instances, and shows only what is visible of five hundred', () => {
+  test('filters the instances, and draws only the visible ones of five hundred', () => {
     const plan = openedPlan(viewOf({ instances: 500 }));
     expect(plan.text()).toMatch(/1 to 19 of 503/u);
     plan.keys('/', '4', '9', '9', 'enter');
@@ -373,7 +373,7 @@ describe('the screen of a plan', () => {
     expect(plan.did.left).toBe(0);
   });
 
-  test('leaves with q, Esc and Ctrl-C, and asks nothing', () => {
+  test('leaves with q, Esc and Ctrl-C without asking', () => {
     for (const key of ['q', 'escape', 'ctrl+c']) {
       const plan = openedPlan(viewOf());
       plan.keys(key);
@@ -381,7 +381,7 @@ describe('the screen of a plan', () => {
     }
   });
 
-  test('builds the view of many events at once', () => {
+  test('builds the view once for many events at the same time', () => {
     const view = viewOf();
     const plan = openedPlan(view);
     let looks = 0;
@@ -393,7 +393,7 @@ describe('the screen of a plan', () => {
     expect(looks).toBe(1);
   });
 
-  test('has a key table without a key twice', () => {
+  test('has a key table without duplicates', () => {
     const plan = openedPlan(TWO_FAILED());
     plan.rows(SIZE);
     const keys = plan.screen.keys().flatMap((key) => key.keys);

@@ -51,7 +51,7 @@ const VIEWS: Readonly<Record<string, PlanView>> = {
 const MOVES = ['up', 'down', 'tab', 'g', 'G', 'enter', 'enter', 'escape', '/'];
 
 test.each(Object.keys(VIEWS))(
-  'no key answers, decides or wakes for who looks on at a plan %s',
+  'no key answers, decides or wakes anything for a watcher of a plan %s',
   async (name) => {
     for (const watched of [DRIVEN, FREE]) {
       const plan = openedPlan({ ...(VIEWS[name] as PlanView), watched });
@@ -69,7 +69,7 @@ test.each(Object.keys(VIEWS))(
   },
 );
 
-test('each key that acts says how to take the plan over, once nobody drives it', () => {
+test('each key that acts says how to take the plan over, once no process drives it', () => {
   const { runId, ...view } = viewOf({ children: [failureOf('db-1')] });
   const said = (watched: PlanView['watched']) =>
     new Set(
@@ -85,15 +85,18 @@ test('each key that acts says how to take the plan over, once nobody drives it',
   expect(said(undefined)).not.toContain(`you look on; take it over with lifeboat resume ${runId}`);
 });
 
-test.each(SIZES)('the headline says at $columns x $rows that one looks on, and who drives it', (size) => {
-  const plan = openedPlan({ ...viewOf({ children: [childOf('db-1')] }), watched: DRIVEN });
-  const text = plan.rows(size, ASCII).join('\n');
-  expect(text).toContain('you look on: driven by ada');
-  expect(plan.rows(size)).toHaveLength(size.rows);
-  expect(text).toContain('q stop watching');
-});
+test.each(SIZES)(
+  'the headline says at $columns x $rows that you are watching, and who drives the plan',
+  (size) => {
+    const plan = openedPlan({ ...viewOf({ children: [childOf('db-1')] }), watched: DRIVEN });
+    const text = plan.rows(size, ASCII).join('\n');
+    expect(text).toContain('you look on: driven by ada');
+    expect(plan.rows(size)).toHaveLength(size.rows);
+    expect(text).toContain('q stop watching');
+  },
+);
 
-test('a question is read whole by who looks on, and offers no field', () => {
+test('a watcher can read a question in full, and gets no field', () => {
   const plan = openedPlan({ ...viewOf({ question: NAME, state: 'waiting' }), watched: DRIVEN });
   plan.keys('enter');
   expect(plan.text()).toContain('recover the group data into db-1-dr, db-2-dr');
@@ -101,7 +104,7 @@ test('a question is read whole by who looks on, and offers no field', () => {
   expect(plan.screen.isTyping()).toBe(false);
 });
 
-test('an instance leads to its run and its entries, as for who conducts the plan', () => {
+test('an instance leads to its run and its entries, as for the person who drives the plan', () => {
   const plan = openedPlan({ ...viewOf({ children: [childOf('db-1')] }), watched: DRIVEN });
   plan.keys('down', 'enter', 'w');
   plan.keys('e');
@@ -125,7 +128,7 @@ test('the end is shown once the plan is over, and q closes it', async () => {
   expect(plan.did.left).toBe(1);
 });
 
-test('no text of a driver, a question or a run reaches the terminal unprinted', () => {
+test('no text of a driver, a question or a run reaches the terminal unescaped', () => {
   for (const text of corpus().slice(0, 80)) {
     const children = [failureOf('db-1', text), childOf('db-2', { where: text })];
     const plan = openedPlan({ ...viewOf({ children }), watched: { driver: text, isFree: true } });
@@ -164,7 +167,7 @@ function portOf(view: PlanView, given: Partial<PlanPort> = {}): PlanPort {
   };
 }
 
-test('in the app, the run of a plan is watched on the screen of a plan, and let go with it', async () => {
+test('in the app, the run of a plan is watched on the screen of a plan, and released with it', async () => {
   let left = 0;
   const leave = async () => {
     left += 1;

@@ -9,7 +9,7 @@ const look: Look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true };
 const texts = (markdown: string, width = 40) => proseLines({ markdown }, width, look).map(textOf);
 
 describe('prose', () => {
-  it('joins the rows of a paragraph and breaks them where the screen ends', () => {
+  it('joins the rows of a paragraph and breaks them at the edge of the screen', () => {
     expect(texts('one two\nthree four\n\nfive', 10)).toEqual(['one two', 'three four', '', 'five']);
   });
 
@@ -36,7 +36,7 @@ describe('prose', () => {
     ]);
   });
 
-  it('paints bold, stress and code and takes their marks away', () => {
+  it('formats bold, emphasis and code and removes their marks', () => {
     const [line = []] = proseLines({ markdown: 'a **b c** `d` *e f* g_h 2 * 3 * 4 \\*' }, 80, look);
     expect(textOf(line)).toBe('a b c d e f g_h 2 * 3 * 4 *');
     expect(line.find(({ text }) => text.includes('b'))?.token).toBe('text.strong');
@@ -49,7 +49,7 @@ describe('prose', () => {
     ]);
   });
 
-  it('takes code for code: what is between fences or backticks is no mark', () => {
+  it('treats code as code: text in fences or backticks contains no marks', () => {
     expect(texts('```\n# no heading\n- **no item**\n```\n`a*b*c` and `` ` ``')).toEqual([
       '  # no heading',
       '  - **no item**',
@@ -62,11 +62,11 @@ describe('prose', () => {
     expect(texts('1. one\n\n   two\n2. three', 20)).toEqual(['1. one', '   ', '   two', '', '2. three']);
   });
 
-  it('shows what it does not draw as it was written', () => {
+  it('shows unsupported Markdown as it was written', () => {
     expect(texts('~~no~~ ![alt](p.png) [ ] x')).toEqual(['~~no~~ ![alt](p.png) [ ] x']);
   });
 
-  it('draws a table in columns, without a header that has no words', () => {
+  it('draws a table in columns, and omits an empty header', () => {
     expect(texts('| a | b |\n|---|---|\n| 1 | 2 |')).toEqual(['a  b', '1  2']);
     expect(texts('| | |\n|---|---|\n| name | orders |\n| x | y |')).toEqual(['name  orders', 'x     y']);
   });
@@ -78,7 +78,7 @@ describe('prose', () => {
     ]);
   });
 
-  it('shows quotes inside each other without end, too', () => {
+  it('shows nested quotes of any depth, too', () => {
     expect(texts('> '.repeat(20_000), 40).length).toBeGreaterThan(0);
   });
 
@@ -98,13 +98,13 @@ describe('lines', () => {
     { maxLength: 5 },
   );
 
-  it('wrap a character that is wider than any single one should be', () => {
+  it('wrap a single character that is wider than any character should be', () => {
     // A wide mark with spacing marks of music: one grapheme of three cells in two cells of room.
     const rows = wrapLine([{ text: '\u{16fe0}\u{1d160}\u{1d16e}', token: 'text' }], 4, 2);
     for (const row of rows) expect(lineWidth(row)).toBeLessThanOrEqual(4);
   });
 
-  it('wrap without losing anything but blanks', () => {
+  it('wrap without losing anything but spaces', () => {
     fc.assert(
       fc.property(line, fc.integer({ min: 4, max: 60 }), fc.nat(3), (input, width, hanging) => {
         const rows = wrapLine(input, width, hanging);

@@ -111,7 +111,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     { how: 'the process was stopped and continued', signals: ['SIGSTOP', 'SIGCONT'] },
     // A process that could not be continued is not stopped: the kernel sees to that.
     { how: 'it was to be stopped where no shell could continue it', signals: ['SIGTSTP'] },
-  ] as const)('is taken again and drawn anew after $how', async ({ signals }) => {
+  ] as const)('is taken again and redrawn after $how', async ({ signals }) => {
     const session = start('choice');
     await session.until('Enter choose');
     const taken = () => session.bytes().split('\u001b[?1049h').length;
@@ -126,7 +126,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     await session.expectRestored();
   });
 
-  it('hears a key that is let go as none, and Ctrl-C as modifyOtherKeys sends it', async () => {
+  it('ignores a key release, and understands Ctrl-C as modifyOtherKeys sends it', async () => {
     const session = start('choice');
     await session.until('Enter choose');
     // `?` is pressed and let go, in the form of kitty: the help stays.
@@ -141,7 +141,7 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     expect(session.text()).toContain('rc=130');
   });
 
-  it('may vanish: the process then ends by itself', async () => {
+  it('may disappear: the process then ends by itself', async () => {
     const session = start('choice');
     await session.until('Enter choose');
     session.hangUp();

@@ -8,11 +8,11 @@ function reads(...chunks: readonly string[]): readonly unknown[] {
   return chunks.map(() => (stdin as unknown as { read(): unknown }).read());
 }
 
-test('a key as modifyOtherKeys sends it comes as kitty does, which Ink knows', () => {
+test('a key in the form of modifyOtherKeys is passed on in the form of kitty, which Ink knows', () => {
   expect(reads('\u001b[27;5;99~', 'a\u001b[27;2;13~b')).toEqual(['\u001b[99;5u', 'a\u001b[13;2ub']);
 });
 
-test('Ctrl-C ends a paste whose end never came, in either form', () => {
+test('Ctrl-C ends a paste whose end never arrived, in either form', () => {
   for (const key of ['\u0003', '\u001b[27;5;99~'])
     expect(reads('\u001b[200~half a ', 'paste', key)).toEqual([
       '\u001b[200~half a ',

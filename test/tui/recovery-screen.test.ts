@@ -48,7 +48,7 @@ function textAt(
 }
 
 describe.each(SIZES)('at %i x %i', (columns, rows) => {
-  it('the moment is always there in both zones, and the other answer too', () => {
+  it('the moment is always shown in both zones, together with the other answer', () => {
     vi.stubEnv('TZ', 'Asia/Kolkata');
     const text = textAt(VIEWS.time, columns, rows);
     expect(text).toContain('2026-11-21 08:30:00 +05:30');
@@ -56,7 +56,7 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
     expect(text).toContain('stop the run');
   });
 
-  it('the moment is there once where the clock of the machine shows UTC', () => {
+  it('the moment is shown once where the clock of the machine is set to UTC', () => {
     vi.stubEnv('TZ', 'UTC');
     const text = textAt(VIEWS.time, columns, rows);
     expect(text).toContain('2026-11-21 03:00:00 UTC');
@@ -64,7 +64,7 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
   });
 
   it.each(['none', 'help', 'fallback'] as const)(
-    'the open follow-ups and the clock against the objectives are there with %s over the run',
+    'the open follow-ups and the clock against the objectives are shown with %s over the run',
     (overlay) => {
       const text = textAt(VIEWS.restaging, columns, rows, overlay);
       expect(text).toContain('3 follow-ups');
@@ -73,7 +73,7 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
     },
   );
 
-  it('the follow-up under the cursor is there', () => {
+  it('the follow-up under the cursor is shown', () => {
     expect(textAt(VIEWS.openFollowUps, columns, rows)).toMatch(/❯ unbind, bind and\S*/u);
   });
 });
@@ -91,7 +91,7 @@ describe('a moment', () => {
       .toEqual([{ event: 'operator.time', time: '2026-11-21T02:30:00.000Z' }]);
   });
 
-  it('outside the range is refused with both edges', async () => {
+  it('outside the range is refused with the edge that it misses', async () => {
     const { terminal, run } = await open(VIEWS.time, 120, 40);
     await terminal.until('point in time');
     await terminal.type(...'2026-11-19 02:30 UTC', KEYS.enter);
@@ -106,7 +106,7 @@ describe('a moment', () => {
     await terminal.until('12 min 45 s ago: what was written since is lost; 10 min before');
   });
 
-  it('is moved by the arrows, and the footer says by what', async () => {
+  it('is moved by the arrows, and the footer says by how much', async () => {
     const { terminal } = await open(VIEWS.time);
     await terminal.until('left/right 1 minute');
     await terminal.type('\u001b[D');
@@ -119,7 +119,7 @@ describe('a moment', () => {
 });
 
 describe('a follow-up', () => {
-  it('has each command on rows of its own from the first column, exact to the blank, and nothing beside it', async () => {
+  it('has each command on rows of its own from the first column, exact to the space, and nothing beside it', async () => {
     const { terminal } = await open(VIEWS.openFollowUps, 160, 50);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
@@ -127,7 +127,7 @@ describe('a follow-up', () => {
     for (const command of OPEN_FOLLOW_UPS[0]?.commands ?? []) expect(terminal.rows()).toContain(command);
   });
 
-  it('breaks a command that does not fit at a blank, as a shell continues it, and loses nothing of it', async () => {
+  it('breaks a command that does not fit at a space, as a shell continues it, and loses nothing of it', async () => {
     const { terminal } = await open(VIEWS.openFollowUps);
     await terminal.until('The data is restored');
     await terminal.type(KEYS.enter);
@@ -139,14 +139,14 @@ describe('a follow-up', () => {
     expect(`${first.slice(0, -1)}${second.trimStart()}`).toBe(OPEN_FOLLOW_UPS[0]?.commands[1]);
   });
 
-  it('says what is overdue in words', async () => {
+  it('says in words what is overdue', async () => {
     const { terminal } = await open(VIEWS.openFollowUps);
     await terminal.until('! overdue by 3m');
   });
 });
 
 describe('the fallback script', () => {
-  it('comes up while something runs, follows the run, scrolls to its end and goes away by Escape', async () => {
+  it('opens while something runs, follows the run, scrolls to its end and closes with Escape', async () => {
     const { terminal, run } = await open(VIEWS.task);
     await terminal.type('s');
     await terminal.until('# kept at /srv/lifeboat/fallback/run.sh');
@@ -158,7 +158,7 @@ describe('the fallback script', () => {
     expect(terminal.screen()).not.toContain('fallback script');
   });
 
-  it('says why when it cannot be written, and the run continues', async () => {
+  it('says why it cannot be written, and the run continues', async () => {
     const { terminal, run } = await open(VIEWS.choice);
     run.fallback = () => {
       throw new Error('no such step');

@@ -9,7 +9,7 @@ import { rowOf, troublesOf } from './walker-checks.ts';
 
 const LOOK = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 
-test('what is said takes the lowest row of the screen, and no other', () => {
+test('a message takes the lowest row of the screen, and no other', () => {
   const size = { columns: 40, rows: 3 };
   const layout = {
     page: { height: 1, last: 0 },
@@ -20,7 +20,7 @@ test('what is said takes the lowest row of the screen, and no other', () => {
   expect([0, 1, 2].map((row) => rowOf(said, row).trimEnd())).toEqual(['header', 'body', ' copied run 7']);
 });
 
-test('what is longer than a row is wrapped, over the rows above', () => {
+test('a message longer than a row is wrapped over the rows above', () => {
   const size = { columns: 40, rows: 12 };
   const rows = 'header body 3 4 5 6 7 8 9 10 11 footer'.split(' ').map((text) => band([[span(text)]], 40));
   const text = 'lifeboat was started for this run alone: leave it, then start it';
@@ -34,7 +34,7 @@ test('what is longer than a row is wrapped, over the rows above', () => {
   ]);
 });
 
-test('a window that is too small still says so when something else is said', () => {
+test('a window that is too small still says so above a message', () => {
   const size = { columns: 39, rows: 11 };
   const said = withSaid(tooSmall('lifeboat runs', size, LOOK), 'copied run 7', size, LOOK);
   expect(troublesOf(said, size)).toEqual([]);
@@ -42,7 +42,7 @@ test('a window that is too small still says so when something else is said', () 
   expect(rowOf(said, 10).trimEnd()).toBe(' copied run 7');
 });
 
-test('a list keeps the row of its cursor in sight above what is said in several rows', () => {
+test('a list keeps the row of its cursor in sight above a message of several rows', () => {
   const instances = Array.from({ length: 60 }, (_, at) => `orders-${at}`);
   const facts = factsOf({ fleet: fact(fleetOf(instances.map((name) => statusOf(name)))) });
   const { screen, at } = opened(eachScreen({ name: 'each', what: 'backup', instances }), facts);

@@ -55,7 +55,7 @@ describe('showRun', () => {
     expect(run.calls).toEqual(['detach']);
   });
 
-  it('says on the normal screen how to continue with a run that was left', async () => {
+  it('says on the normal screen how to resume a run that was left', async () => {
     const { terminal, shown, pass } = await open(VIEWS.choice);
     await terminal.type(KEYS.ctrlC);
     await terminal.until('leave this run?');
@@ -70,7 +70,7 @@ describe('showRun', () => {
     ['in one piece', ['\u001b[200~half of a text']],
     ['in pieces', ['\u001b[20', '0~half', ' of a text', 'more']],
     ['after a whole one', ['\u001b[200~whole\u001b[201~', '\u001b[200~half']],
-  ])('hears Ctrl-C although the end of a paste was lost that came %s', async (_, pieces) => {
+  ])('handles Ctrl-C although the end of a paste was lost that arrived %s', async (_, pieces) => {
     const { terminal, run, shown, pass } = await open(VIEWS.choice);
     await terminal.type(...pieces, KEYS.enter, KEYS.ctrlC);
     await terminal.until('leave this run?');
@@ -80,7 +80,7 @@ describe('showRun', () => {
     expect(run.answers).toEqual([]);
   });
 
-  it('keeps a finished run on the screen until it is closed, and sums it up', async () => {
+  it('keeps a finished run on the screen until it is closed, and then sums it up', async () => {
     const { terminal, run, shown, pass } = await open(VIEWS.task);
     run.show(VIEWS.outcome);
     run.finish({ how: 'ended', exitCode: 0 });
@@ -93,7 +93,7 @@ describe('showRun', () => {
     expect(terminal.isAlternate()).toBe(false);
   });
 
-  it('leaves the whole drill by Ctrl-C at the end of one of its runs, and goes on with it by Enter', async () => {
+  it('leaves the whole drill with Ctrl-C at the end of one of its runs, and continues it with Enter', async () => {
     const chapter = { number: 1, of: 3 };
     const drill: RunView = { ...VIEWS.outcome, mode: 'REHEARSAL', chapter };
     const closedBy = async (key: string, view: RunView) => {
@@ -112,7 +112,7 @@ describe('showRun', () => {
     expect(await closedBy(KEYS.ctrlC, VIEWS.outcome)).toBe(0);
   });
 
-  it('ends when the run leaves by itself', async () => {
+  it('ends when the run ends by itself', async () => {
     const { terminal, run, shown } = await open(VIEWS.paused);
     run.finish({ how: 'paused', exitCode: 4 });
     expect(await shown).toEqual({ how: 'paused', exitCode: 4 });
@@ -160,7 +160,7 @@ describe('showRun', () => {
     await expect.poll(() => run.answers).toEqual([{ event: 'CONFIRM', typed: 'orders-dr' }]);
   });
 
-  it('takes characters that arrive together for text, and never submits them', async () => {
+  it('treats characters that arrive together as text, and never submits them', async () => {
     const { terminal, run } = await open(asking(TYPED_NAME));
     await terminal.until('to confirm, type orders-dr');
     await terminal.type('orders-dr\r');
@@ -168,7 +168,7 @@ describe('showRun', () => {
     expect(run.answers).toEqual([]);
   });
 
-  it('never takes a paste for keys', async () => {
+  it('never treats a paste as keys', async () => {
     const { terminal, run } = await open(VIEWS.choice);
     await terminal.until('Set the new key');
     await terminal.paste('\r');
@@ -195,7 +195,7 @@ describe('showRun', () => {
     for (const fragment of fragments) expect(terminal.bytes()).not.toContain(fragment);
   });
 
-  it('shows nothing of a secret but how long it is and of what kind', async () => {
+  it('shows only the length and the kind of a secret', async () => {
     const seen = async (text: string) => {
       const { terminal } = await open(asking({ ...SECRET, minLength: 0 }));
       await terminal.until('hidden:');
@@ -232,7 +232,7 @@ describe('showRun', () => {
     await terminal.until('set it (recommended)');
   });
 
-  it('leaves nothing of what stood there when a window gets narrower and higher at once', async () => {
+  it('leaves no remains on the screen when a window gets narrower and higher at once', async () => {
     const { terminal } = await open(VIEWS.task);
     for (const [columns, rows] of [
       [40, 12],
@@ -279,7 +279,7 @@ describe('showRun', () => {
     expect(process.listenerCount(signal)).toBe(before);
   });
 
-  it('says before and after leaving that the run cannot be resumed, where that is so', async () => {
+  it('says before and after leaving that the run cannot be resumed, where that is the case', async () => {
     const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const { terminal, run, shown, pass } = await open({ ...VIEWS.task, gone });
     await terminal.type('q');
@@ -310,7 +310,7 @@ describe('showRun', () => {
     await expect.poll(() => run.calls).toEqual(['wake']);
   });
 
-  it('looks at a busy run no more often than it draws', async () => {
+  it('reads the view of a busy run no more often than it draws', async () => {
     const { run } = await open(VIEWS.bytes);
     let looks = 0;
     const { view } = run;
@@ -324,7 +324,7 @@ describe('showRun', () => {
 });
 
 describe('the first frame', () => {
-  it('has the header where the screen will have it, on the alternate screen', async () => {
+  it('has the header where the full screen will have it, on the alternate screen', async () => {
     const terminal: FakeTerminal = createFakeTerminal();
     const { columns = 80, rows = 24 } = terminal.streams.stdout;
     terminal.streams.stdout.write(
@@ -339,7 +339,7 @@ describe('the first frame', () => {
     expect(after.screen()).not.toContain('starting');
   });
 
-  it('holds no byte of a hostile name', () => {
+  it('contains no control character of a hostile name', () => {
     const frame = firstFrame({
       columns: 80,
       rows: 24,

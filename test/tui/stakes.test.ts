@@ -27,7 +27,7 @@ const FULL: RunView = {
   banner: { tone: 'warn', text: 'the target was changed', hints: ['look at it', 'then go on'] },
 };
 
-describe('what a confirmation costs', () => {
+describe('what is at stake in a confirmation', () => {
   it.each([
     [80, 24],
     [100, 30],
@@ -61,7 +61,7 @@ describe('what a confirmation costs', () => {
     expect(flat(rowsOf(state, columns, needed - 1))).toContain('no confirmation is accepted');
   });
 
-  it('is not agreed to where it has no room, but the run can be left, and its other answers be chosen', async () => {
+  it('cannot be confirmed where it has no room, but the run can be left and its other answers can be chosen', async () => {
     const run = createFakeRun(FULL);
     let now = 0;
     const shown = runScreen(run, {

@@ -33,7 +33,7 @@ function world(ends: Readonly<Record<string, RunEnd['how']>>) {
   return { begun, start, show: (port: RunPort) => port.ended };
 }
 
-test('begins one run after the other, and one that cannot be begun holds up none', async () => {
+test('begins one run after the other, and one that cannot begin does not delay the rest', async () => {
   const { begun, ...given } = world({ a: 'ended', c: 'ended' });
   const { text, lines } = await startEach({ wishes: ['a', 'b', 'c'].map(backUp), ...given });
   expect(begun).toEqual(['a', 'c']);
@@ -45,14 +45,14 @@ test('begins one run after the other, and one that cannot be begun holds up none
   ]);
 });
 
-test('a run that is left ends it, and names what was not begun', async () => {
+test('leaving a run ends the series, and names what was not begun', async () => {
   const { begun, ...given } = world({ a: 'detached', b: 'ended' });
   const { lines } = await startEach({ wishes: ['a', 'b'].map(backUp), ...given });
   expect(begun).toEqual(['a']);
   expect(lines).toEqual(['a: left open, resume it with: lifeboat resume RUN-a', 'b: not begun']);
 });
 
-test('says how many are backed up and which are left out, and begins only by Enter', () => {
+test('says how many are backed up and which are left out, and begins only with Enter', () => {
   const no = failedPart('no answer');
   const down = statusOf('down', { overview: no, backups: no, window: no });
   const fleet = fact(fleetOf([statusOf('orders'), statusOf('stock'), down, unaskedOf('spare', 'target')]));
@@ -71,7 +71,7 @@ test('says how many are backed up and which are left out, and begins only by Ent
   expect(effects).toEqual([{ type: 'instead', effect: { type: 'start-each', wishes } }]);
 });
 
-test('makes a recovery card of each that answers, and of none whose run would wait for a token', () => {
+test('makes a recovery card of each instance that answers, and of none whose run would wait for a token', () => {
   const refused = {
     ...failedPart('the service refuses the token (401)'),
     code: 'credentials.refused',

@@ -60,7 +60,7 @@ function rowsOf(screen: LiveScreen, size: typeof SIZE): string[] {
   );
 }
 
-test('rows were deleted: from the situation to the wish of the run, a minute before the mistake', () => {
+test('rows were deleted: from the situation to the request for the run, a minute before the mistake', () => {
   const { effects, text, press, type, choose } = sitDown();
   choose('rows were deleted');
   expect(text()).toContain('when did it happen?');
@@ -120,7 +120,7 @@ describe('a plan', () => {
   const beside = (...instances: readonly InstanceStatus[]) =>
     known({ fleet: () => ({ instances, answered: 2, drills: '', plans: [plan] }) });
 
-  test('is offered before everything else where its region is gone, and runs live', () => {
+  test('is offered before everything else where its region is gone, and runs for real', () => {
     const { effects, text, press } = sitDown(beside(gone('orders'), gone('orders-dr')));
     expect(text()).toMatch(/❯ 2 of 2 instances of plan west are gone/u);
     press('enter');
@@ -129,7 +129,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('is offered as no way out of a lost region where it recovers nothing into a target', () => {
+  test('is not offered for a lost region where it recovers nothing into a target', () => {
     const checks = [{ id: 'targets', state: 'not-applicable', code: 'target.none', reason: 'none' }] as const;
     const fleet = {
       instances: [gone('orders'), gone('orders-dr')],
@@ -155,7 +155,7 @@ describe('a plan', () => {
       }),
     );
 
-  test('is run where it recovers nothing into a target, also on no instance', () => {
+  test('can be run where it recovers nothing into a target, even with no instance', () => {
     for (const instances of [plan.instances, []]) {
       const checks = [{ id: 'targets', state: 'not-applicable', code: 'target.none', reason: 'none' }];
       const { effects, choose } = only({ instances, checks });
@@ -166,7 +166,7 @@ describe('a plan', () => {
     }
   });
 
-  test('that has begun is gone on with, and is not begun again', () => {
+  test('that has begun is continued, and is not begun again', () => {
     const run = {
       runId: '01PLAN',
       runbook: 'plan',
@@ -187,7 +187,7 @@ describe('a plan', () => {
     expect(effects.filter(({ type }) => type === 'start-plan')).toEqual([]);
   });
 
-  test('is only rehearsed where its instances answer', () => {
+  test('can only be rehearsed where its instances answer', () => {
     const { effects, text, choose } = sitDown(beside(status('orders'), status('orders-dr')));
     expect(text()).not.toMatch(/❯ .*plan west/u);
     choose('rehearse plan');
@@ -197,7 +197,7 @@ describe('a plan', () => {
   });
 });
 
-test('a certain backup is given by the id that its own instance or others know', () => {
+test('a certain backup is given by the id that its own instance or other instances know', () => {
   const inPlace = sitDown();
   inPlace.choose('older backup');
   inPlace.choose('guid-6');
@@ -214,7 +214,7 @@ test('a certain backup is given by the id that its own instance or others know',
   expect(elsewhere.effects).toMatchObject([{ type: 'start', wish: { backup: 'guid-6' } }]);
 });
 
-test('Esc goes one step back each time, and leaves at the first', () => {
+test('Esc goes one step back each time, and leaves at the first step', () => {
   const { effects, text, press, choose } = sitDown();
   choose('region');
   press('escape');
@@ -226,7 +226,7 @@ test('Esc goes one step back each time, and leaves at the first', () => {
   expect(effects).toEqual([{ type: 'back' }]);
 });
 
-test('an Enter that is held down answers one question at most', () => {
+test('an Enter that is held down answers at most one question', () => {
   const { effects, text, press } = sitDown(known(), { instance: 'orders' });
   press('enter', 500);
   for (let at = 0; at < 100; at += 1) press('enter', 33);
@@ -239,7 +239,7 @@ test('an Enter that is held down answers one question at most', () => {
   expect(effects).toEqual([]);
 });
 
-test('a choice that cannot work says why and what would, and Enter does not take it', () => {
+test('a choice that cannot work says why and what would work, and Enter does not take it', () => {
   const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
   const { effects, text, press } = sitDown(known({ fleet: () => fleet }), { instance: 'orders' });
   press('down');
@@ -252,7 +252,7 @@ test('a choice that cannot work says why and what would, and Enter does not take
   expect(text()).toContain('what has happened');
 });
 
-test('an instance that its address does not know is not taken for lost without a word', () => {
+test('an instance that its address does not know is not silently taken for lost', () => {
   const no = { state: 'failed', at: NOW, code: 'service.not-found', why: 'unknown here (404)' } as const;
   const fleet = {
     instances: [status('orders', { overview: no, backups: no }), status('orders-dr')],
@@ -270,7 +270,7 @@ test('an instance that its address does not know is not taken for lost without a
   );
 });
 
-test('what the dry run found in the way is shown before Enter counts', () => {
+test('an obstacle that the dry run found is shown before Enter counts', () => {
   const inTheWay = { text: 'the disk is full', hints: ['make room first'] };
   const { effects, text, press, choose } = sitDown(known({ dryRun: () => ({ ...DRY_RUN, inTheWay }) }));
   choose('encryption key');
@@ -287,7 +287,7 @@ test('what the dry run found in the way is shown before Enter counts', () => {
   expect(effects).toMatchObject([{ type: 'start', wish: { runbook: 'rotate-key' } }]);
 });
 
-test('no step on the way is broken or cut from its sign, however narrow the screen', () => {
+test('no step label in the header is broken or cut from its sign, however narrow the screen', () => {
   const { screen, press, choose } = sitDown();
   choose('region');
   press('enter');
@@ -300,7 +300,7 @@ test('no step on the way is broken or cut from its sign, however narrow the scre
   }
 });
 
-test('a target that was asked and has no backup of its own says none, and is no worse for it', () => {
+test('a target that was asked and has no backup of its own shows none, without a warning', () => {
   const target = { ...status('orders-dr'), newestBackup: undefined, provenBackup: undefined };
   const fleet = { instances: [status('orders'), target], answered: 2, drills: '' };
   const { text, choose } = sitDown(known({ fleet: () => fleet }));
@@ -309,7 +309,7 @@ test('a target that was asked and has no backup of its own says none, and is no 
   expect(text()).not.toContain('! none of its backups was proven');
 });
 
-test('a run that was begun from here is not begun again by one more Enter', () => {
+test('a run that was started from here is not started again by another Enter', () => {
   const { effects, text, press, choose } = sitDown();
   choose('encryption key');
   press('enter');
@@ -318,7 +318,7 @@ test('a run that was begun from here is not begun again by one more Enter', () =
   expect(text()).toContain('you have already started this run from here');
 });
 
-test('a dry run that has not answered is no reason to wait, but must be read', () => {
+test('a dry run that has not answered need not be awaited, but the first Enter says so', () => {
   const { effects, text, press, choose } = sitDown(known({ dryRun: () => undefined }));
   choose('encryption key');
   press('enter');
@@ -327,7 +327,7 @@ test('a dry run that has not answered is no reason to wait, but must be read', (
   expect(effects).toMatchObject([{ type: 'start' }]);
 });
 
-test('a time outside of what can be reached is not taken, and says the range', () => {
+test('a time that cannot be reached is not taken, and the range is shown', () => {
   const { text, press, type, choose } = sitDown(
     known({ moment: () => ({ time: '2026-01-01T00:00:00.000Z' }) }),
   );
@@ -339,14 +339,14 @@ test('a time outside of what can be reached is not taken, and says the range', (
   expect(text()).toContain('which moment do you want');
 });
 
-test('the picker is never on now, whether the time of the mistake is known or not', () => {
+test('the picker does not start at the present when the time of the mistake is unknown', () => {
   const { text, press, choose } = sitDown();
   choose('rows were deleted');
   press('enter');
   expect(text()).toContain('2026-03-01 01:59:50 UTC');
 });
 
-test('Enter alone takes no moment as long as the time of the incident is unknown', () => {
+test('Enter alone takes no point in time while the time of the incident is unknown', () => {
   const { text, press, choose } = sitDown();
   choose('rows were deleted');
   press('enter');
@@ -359,7 +359,7 @@ test('Enter alone takes no moment as long as the time of the incident is unknown
   expect(text()).not.toContain('which moment do you want');
 });
 
-test('the command that is copied begins the same run', () => {
+test('the copied command begins the same run', () => {
   const { effects, press, choose } = sitDown();
   choose('region');
   press('enter');
@@ -404,7 +404,7 @@ const SIZES = [
   { columns: 160, rows: 50 },
 ];
 
-test('a backup that was never opened names its key as one that the dates leave', () => {
+test('a backup that was never opened names the key that its dates suggest as uncertain', () => {
   const at = sitDown(known());
   at.choose('older backup');
   const text = at.text({ columns: 160, rows: 50 });

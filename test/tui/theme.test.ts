@@ -15,7 +15,7 @@ describe.each(THEMES)('the theme %s', (theme) => {
   });
 
   test.each([true, false])(
-    'paints no two statuses alike, nor the real thing like a rehearsal (colour: %s)',
+    'paints no two statuses alike, nor a live run like a rehearsal (colour: %s)',
     (colour) => {
       const looks = STATUSES.map((token) => JSON.stringify(paintOf(token, colour, theme)));
       expect(new Set(looks).size).toBe(STATUSES.length);
@@ -25,7 +25,7 @@ describe.each(THEMES)('the theme %s', (theme) => {
   );
 });
 
-test('the theme of high contrast has no colour and nothing dim', () => {
+test('the high-contrast theme has no colour and nothing dim', () => {
   for (const token of TOKENS) {
     expect(paintOf(token, true, 'contrast').color).toBeUndefined();
     expect(paintOf(token, true, 'contrast').dimColor).toBeUndefined();

@@ -6,7 +6,7 @@ import { LOST, RUN_ID, SECRET, VIEWS } from './fake-views.ts';
 
 const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
 
-describe('the way that leads on from a failure', () => {
+describe('the key for the suggested way on from a failure', () => {
   const start = {
     type: 'open',
     screen: { name: 'start', situation: 'region-gone', instance: 'orders', target: 'orders-dr' },
@@ -19,7 +19,7 @@ describe('the way that leads on from a failure', () => {
     expect(modeOf(ui.state())).toBe('choice');
   });
 
-  it('stops the run when that is chosen, and leads on with all that is known of the way', () => {
+  it('stops the run when that is chosen, and leads on to the suggested page', () => {
     const ui = drive(VIEWS.lost);
     ui.press('w', 'down', 'enter');
     const answer = { event: 'operator.stop', text: 'stopped to go on with another run on orders' };
@@ -28,7 +28,7 @@ describe('the way that leads on from a failure', () => {
     expect(ui.effects).toHaveLength(1);
   });
 
-  it('says why where the run cannot be stopped, and what can be done', () => {
+  it('says why the run cannot be stopped, and what can be done', () => {
     const stop = {
       event: 'operator.stop',
       label: 'stop the run',
@@ -49,13 +49,13 @@ describe('the way that leads on from a failure', () => {
     expect(ui.effects).toEqual([{ type: 'app', effect: { type: 'add-key', instance: 'orders' } }]);
   });
 
-  it('is open to a run that was stopped there, which needs no question', () => {
+  it('works in a run that was stopped there, without a question', () => {
     const ui = drive(VIEWS.stopped);
     ui.press('w');
     expect(ui.effects).toEqual([{ type: 'lead', effect: start }]);
   });
 
-  it.each(['choice', 'outcome'] as const)('does nothing where none does: %s', (name) => {
+  it.each(['choice', 'outcome'] as const)('does nothing where there is no such way: %s', (name) => {
     const ui = drive(VIEWS[name]);
     ui.press('w');
     expect(ui.effects).toEqual([]);
@@ -98,7 +98,7 @@ describe('leaving', () => {
     expect(ui.effects).toEqual([{ type: 'leave' }]);
   });
 
-  it('closes a run that has just ended with Ctrl-C, however fast it is pressed', () => {
+  it('closes with Ctrl-C a run that has just ended, however fast it is pressed', () => {
     const ui = drive(VIEWS.task);
     ui.at(1);
     ui.show(VIEWS.outcome);
@@ -106,7 +106,7 @@ describe('leaving', () => {
     expect(ui.effects).toEqual([{ type: 'close' }]);
   });
 
-  it('works while an answer is on its way', () => {
+  it('works while an answer is being sent', () => {
     const ui = drive(VIEWS.choice);
     ui.press('enter', 'q', 'down', 'enter');
     expect(ui.effects.map(({ type }) => type)).toEqual(['answer', 'leave']);
@@ -129,7 +129,7 @@ describe('the rest of the keyboard', () => {
     expect(ui.shown()).toEqual(before);
   });
 
-  it('turns the pages of the text and begins again after the last', () => {
+  it('pages through the text and begins again after the last page', () => {
     const ui = drive(VIEWS.choice);
     ui.press('tab', 'tab', 'tab', 'tab');
     expect(ui.state().scroll).toBe(20);

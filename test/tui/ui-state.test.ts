@@ -63,7 +63,7 @@ describe('a choice', () => {
     expect(ui.answers()).toHaveLength(2);
   });
 
-  it('asks afresh when the same question comes again', () => {
+  it('starts again from the beginning when the same question comes again', () => {
     const ui = drive(VIEWS.choice);
     ui.press('down', 'enter', 'x', 'enter');
     ui.answered();
@@ -77,7 +77,7 @@ describe('type-ahead', () => {
     ['a typed name', asking(TYPED_NAME)],
     ['a secret', asking(SECRET)],
     ['an outcome', VIEWS.outcome],
-  ])('before %s could be read is ignored', (_, view) => {
+  ])('before %s was visible is ignored', (_, view) => {
     const ui = drive(view);
     ui.at(QUIET_MS - 1);
     const before = ui.shown();
@@ -86,7 +86,7 @@ describe('type-ahead', () => {
     expect(ui.effects).toEqual([]);
   });
 
-  it('is ignored again when another question takes the place of the first', () => {
+  it('is ignored again when another question replaces the first', () => {
     const ui = drive(VIEWS.choice);
     ui.at(10_000);
     ui.show(asking({ ...CHOICE, prompt: 'And now delete it?' }));
@@ -97,7 +97,7 @@ describe('type-ahead', () => {
     expect(ui.answers()).toHaveLength(1);
   });
 
-  it('begins the wait again with each key, and ends with it', () => {
+  it('restarts the wait with each key, and ends with it', () => {
     const ui = drive(VIEWS.choice);
     for (const at of [399, 798, 1197, 1596]) {
       ui.at(at);
@@ -109,7 +109,7 @@ describe('type-ahead', () => {
     expect(ui.answers()).toHaveLength(1);
   });
 
-  it('holds back nothing that only looks', () => {
+  it('does not delay keys that only look at something', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1);
     ui.press('tab');
@@ -123,14 +123,14 @@ describe('type-ahead', () => {
     expect(modeOf(ui.state())).toBe('fallback');
   });
 
-  it('does not trap the operator: Ctrl-C works at once', () => {
+  it('does not delay Ctrl-C, which works at once', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1);
     ui.press('ctrl+c');
     expect(modeOf(ui.state())).toBe('leave');
   });
 
-  it('is not restarted by a view that asks the same', () => {
+  it('is not restarted by a view with the same question', () => {
     const ui = drive(VIEWS.choice);
     ui.at(10_000);
     ui.show({ ...VIEWS.choice, clock: 'later' });
@@ -162,7 +162,7 @@ describe('a typed name', () => {
     [' orders-dr ', 'that is not the name: there are spaces around it'],
     ['Orders-dr', 'that is not the name: small and capital letters differ'],
     ['orders-dr2', 'that is not the name: nothing happens'],
-  ])('says of %j what is hard to see of it', (text, says) => {
+  ])('says of %j what is hard to see in it', (text, says) => {
     const ui = drive(asking(TYPED_NAME));
     ui.press(...text, 'enter');
     expect(ui.state().question?.problem?.text).toBe(says);
@@ -196,7 +196,7 @@ describe('a typed name', () => {
     expect(ui.answers()).toEqual([{ event: 'STOP' }]);
   });
 
-  it('types letters that are commands elsewhere', () => {
+  it('treats command letters as text', () => {
     const ui = drive(asking(TYPED_NAME));
     ui.press('q', '?', 'l', 'j', 'r');
     expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'q?ljr' } });
@@ -241,7 +241,7 @@ describe('a secret', () => {
     expect(ui.answers()[0]?.secret?.reveal()).toBe(long);
   });
 
-  it('leaves the state with the answer', () => {
+  it('is removed from the state with the answer', () => {
     const ui = drive(asking(SECRET));
     ui.press(...long, 'enter', ...long, 'enter');
     expect(JSON.stringify(ui.state())).not.toContain(long);
@@ -325,7 +325,7 @@ describe('a key that is held down', () => {
     }
   });
 
-  it('is told by its piece where the delay was on the way to the process', () => {
+  it('is recognized in one chunk of input that was delayed on the way to the process', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1_000);
     ui.press('enter');
@@ -339,7 +339,7 @@ describe('a key that is held down', () => {
     expect(ui.answers()).toHaveLength(1);
   });
 
-  it.each(RATES)('while nothing was asked answers nothing that is asked then (%o)', (rate) => {
+  it.each(RATES)('does not answer a question that appears while it is held down (%o)', (rate) => {
     for (let after = 0; after < 1_000; after += 70) {
       const ui = drive(VIEWS.task);
       ui.at(1_000);
@@ -364,7 +364,7 @@ describe('a key that is held down', () => {
     expect(modeOf(ui.state())).toBe('choice');
   });
 
-  it('opens a follow-up and chooses no way to close it', () => {
+  it('opens a follow-up, but chooses no way to close it', () => {
     const ui = drive(VIEWS.openFollowUps);
     ui.later();
     ui.hold('enter', { delay: 500, every: 30, ms: 5_000 });
@@ -380,13 +380,13 @@ describe('a key that is held down', () => {
     expect(ui.effects).toEqual([]);
   });
 
-  it('does nothing but leave where it is Ctrl-C', () => {
+  it('only leaves, if it is Ctrl-C', () => {
     const ui = drive(VIEWS.choice);
     ui.hold('ctrl+c', { delay: 500, every: 30, ms: 2_000 });
     expect(new Set(ui.effects.map(({ type }) => type))).toEqual(new Set(['leave']));
   });
 
-  it('is distinguished from the same key pressed again when that comes later than any keyboard repeats', () => {
+  it('is told apart from the same key pressed again later than any keyboard repeats', () => {
     const ui = drive(VIEWS.choice);
     ui.at(1_000);
     ui.press('enter');

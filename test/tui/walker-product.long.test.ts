@@ -37,10 +37,10 @@ const KEYBOARD = [
   ...['\u001b[5~', '\u001b[6~', '\u001b[H', '\u001b[F', '\u007f', '\u0012', '\u0015'],
 ];
 
-describe.runIf(hasTerminal())('keys at random on the real program', { timeout: 2_400_000 }, () => {
+describe.runIf(hasTerminal())('random keys in the real program', { timeout: 2_400_000 }, () => {
   const openLab = useLabs();
 
-  test('some three hundred of them, begun on each screen, break no frame, and change nothing but for a backup that was answered for', async (context) => {
+  test('about three hundred keys, starting on each screen, break no frame and change nothing but a confirmed backup', async (context) => {
     const bench = await openLab(context, { sampleApp: { rowsPerSecond: 0 } });
     // A run that stands at its first question, to be found and resumed.
     expect((await bench.run('run', 'rotate-key', '--instance', 'orders')).code).toBe(3);

@@ -14,7 +14,7 @@ async function open(): Promise<{ wire: Wire; reading: ReturnType<typeof watchRea
   return { wire, reading };
 }
 
-it('knows that a text may have waited since before the process was held up', async () => {
+it('knows that a text may have waited since before the process was blocked', async () => {
   const { wire, reading } = await open();
   const read = new Promise<number>((resolve) => wire.end.once('data', () => resolve(reading.emptyAt())));
   wire.write('x');
@@ -23,7 +23,7 @@ it('knows that a text may have waited since before the process was held up', asy
   expect(await read).toBeLessThan(written);
 });
 
-it('moves on while it is followed, and nothing holds the process up', async () => {
+it('moves on while it is followed, and does not block the process', async () => {
   const { reading } = await open();
   const first = reading.emptyAt();
   reading.follow(first + 40);
@@ -33,7 +33,7 @@ it('moves on while it is followed, and nothing holds the process up', async () =
   await expect.poll(reading.emptyAt).toBeGreaterThan(second);
 });
 
-it('wakes the process up only until the time that it is followed to', () => {
+it('wakes the process only until the time up to which it is followed', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date'] });
   try {
     const reading = watchReading(() => Date.now());

@@ -22,7 +22,7 @@ test.each(Object.keys(VIEWS) as ViewName[])('no key answers, wakes or leaves a w
   }
 });
 
-test('Escape ends the looking without a question, also where the run asks one', () => {
+test('Escape stops watching without a question, even where the run asks one', () => {
   const ui = drive({ ...VIEWS.choice, watched: WATCHED });
   expect(modeOf(ui.state())).toBe('looking');
   ui.press('escape');
@@ -53,7 +53,7 @@ function watching(watched: WatchedView) {
   return { screen, effects, text: () => shownRows(screen, SIZE).join('\n') };
 }
 
-test('a run whose driver is gone says that nothing is done, and t takes it over', () => {
+test('a run whose driver is gone says that no process drives it, and t takes it over', () => {
   const { screen, effects, text } = watching({ driver: 'no process drives it now', isFree: true });
   expect(text()).toMatch(/no process drives it now\s+nothing is done meanwhile/u);
   expect(text()).toContain('t take over');

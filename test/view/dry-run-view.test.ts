@@ -3,7 +3,7 @@ import { runbooks } from '../../machines/index.ts';
 import { plannedSteps } from '../../src/view/dry-run-view.ts';
 import { followUpRunbook } from './follow-up-runbook.ts';
 
-test('a dry run names each call with the instance it goes to, what it needs, what stays for ever and the way back', () => {
+test('a dry run names each call with its instance, what it needs, what stays for ever and the way back', () => {
   const steps = plannedSteps(followUpRunbook, { instance: 'orders', target: 'orders-dr' });
   expect(steps.map(({ state }) => state)).toEqual(['looking', 'openFollowUps', 'restoring', 'rebinding']);
   expect(steps[2]).toEqual({
@@ -29,7 +29,7 @@ test('a dry run names each call with the instance it goes to, what it needs, wha
   });
 });
 
-test('a dry run says what the operator is asked, what only looks, and what happens at the platform', () => {
+test('a dry run shows what the operator is asked, what only reads, and what happens at the platform', () => {
   const [look, ask, , rebind] = plannedSteps(followUpRunbook, { instance: 'orders' });
   expect(look).toMatchObject({
     calls: [{ on: 'orders', method: 'GET' }],
@@ -40,13 +40,13 @@ test('a dry run says what the operator is asked, what only looks, and what happe
   expect(rebind).toMatchObject({ does: ['platform: unbind, bind and restage'], changes: true });
 });
 
-test('a dry run can begin part of the way, and a target without a name is called one', () => {
+test('a dry run can begin part of the way, and a target without a name is called the target', () => {
   const steps = plannedSteps(followUpRunbook, { instance: 'orders' }, ['restoring', 'gone']);
   expect(steps.map(({ calls }) => calls[0]?.on)).toEqual(['the target']);
 });
 
 test.each(Object.values(runbooks).map((runbook) => [runbook.id, runbook] as const))(
-  'the dry run of %s says of every call that changes something what the way back is',
+  'the dry run of %s gives the way back for every call that changes something',
   (_id, runbook) => {
     const steps = plannedSteps(runbook, { instance: 'orders', target: 'orders-dr' });
     expect(steps.length).toBeGreaterThan(3);

@@ -23,13 +23,13 @@ describe('the expected end of a step', () => {
     expect(expectedEnd(usual(seconds), 'restore', worked, NOW)).toBe(words);
   });
 
-  test('stays where it is while the step continues', () => {
+  test('stays the same while the step continues', () => {
     const at = (worked: number) =>
       expectedEnd(usual(240), 'restore', worked, new Date(NOW.getTime() + worked * 1000));
     expect(new Set([0, 1, 59, 120, 239].map(at)).size).toBe(1);
   });
 
-  test('is longer than usual only past every earlier run, and clearly', () => {
+  test('is called longer than usual only when it is clearly past every earlier run', () => {
     const words = (worked: number, longest: number) =>
       expectedEnd(usual(240, longest), 'restore', worked, NOW);
     expect(words(364, 240)).toBe('usually 4 min');
@@ -74,7 +74,7 @@ describe('the expected end of a run', () => {
     expect(expectedRunEnd(whole(usually, longest), worked, NOW)).toBe(words);
   });
 
-  test('is not known before the history was read', () => {
+  test('is not known before the history has been read', () => {
     expect(expectedRunEnd(undefined, 0, NOW)).toBeUndefined();
   });
 });

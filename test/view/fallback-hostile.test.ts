@@ -32,7 +32,7 @@ const hostile = fc.oneof(
   fc.string({ unit: fc.constantFrom(...`'"\\$\`(){};&|<>\n\r #!~*?[]=%-a`), maxLength: 40 }),
 );
 
-test('whatever a service or a platform says stays a word: it is shown, typed and passed on as it is or not at all, and never run', () => {
+test('a hostile text stays one word: it is shown, typed and passed on unchanged or not at all, and is never run', () => {
   fc.assert(
     fc.property(fc.tuple(hostile, hostile, hostile, hostile), ([a, b, c, d]) => {
       const actions: FallbackAction[] = [
@@ -86,7 +86,7 @@ test('whatever a service or a platform says stays a word: it is shown, typed and
   );
 }, 1_200_000);
 
-test('an address that is none is not called', () => {
+test('an invalid address is not called', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const steps: FallbackStep[] = [

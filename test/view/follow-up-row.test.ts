@@ -22,7 +22,7 @@ test('a follow-up of a run is shown with id, run, age, limit, ways and commands 
   ]);
 });
 
-test('what the open run does itself is done from a shell by the command that lets the run do it', () => {
+test('a follow-up that the open run does itself shows the command that lets the run do it', () => {
   const own = openFollowUp('rebind-billing', {
     id: 'fresh-backup',
     commands: ['lifeboat backups create --instance orders'],
@@ -33,7 +33,7 @@ test('what the open run does itself is done from a shell by the command that let
   expect(followUpLines(row).join('\n').split('followups run fresh-backup')).toHaveLength(2);
 });
 
-test('the commands that close it stay one command, whatever a key or an application is called', () => {
+test('the commands that close it stay one command each, whatever a key or an application is called', () => {
   const lines = followUpLines(
     followUpRow(openFollowUp('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),
   ).join('\n');

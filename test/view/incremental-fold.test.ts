@@ -67,7 +67,7 @@ describe('a run of ten thousand entries', () => {
     expect(looked(frame).filter((index) => index > 0)).toEqual([before, before + 1, before + 2]);
   });
 
-  test('costs the gate of approvals and the state of sends only those, too', () => {
+  test('costs the approval check and the state of sends only those entries, too', () => {
     const { entries, add, looked } = watched();
     add(Array.from({ length: 10_000 }, () => again));
     const look = () => {
@@ -82,7 +82,7 @@ describe('a run of ten thousand entries', () => {
   });
 });
 
-test('the view of a run that grew is that of the same run seen at once, and changes nothing of it', () => {
+test('the view of a growing run equals that of the same run seen at once, and changes none of its entries', () => {
   for (const history of recorded()) {
     const grown: Entry[] = [];
     for (const [index, entry] of history.entries()) {

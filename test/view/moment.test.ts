@@ -70,7 +70,7 @@ describe('a time that cannot be meant is answered with the reason:', () => {
   });
 });
 
-test('a time outside the range is answered with both edges, in both zones', () => {
+test('a time outside the range is answered with both edges of the range, in both zones', () => {
   expect(read('12:59:45')).toBe(
     '2026-03-15 12:59:45 +01:00 is 15 s after the latest: choose between 2026-03-01 01:00:00 +01:00 (2026-03-01 00:00:00 UTC) and 2026-03-15 12:59:30 +01:00 (2026-03-15 11:59:30 UTC)',
   );
@@ -80,7 +80,7 @@ test('a time outside the range is answered with both edges, in both zones', () =
   );
 });
 
-test('a time that lies ahead of a range without a beginning is answered with its end, in whole seconds', () => {
+test('a time after the end of a range without a beginning is answered with its end, in whole seconds', () => {
   const latest = new Date('2026-11-25T23:11:01.849Z');
   const until = { now: latest, earliest: new Date(0), latest, zone: 'UTC' };
   expect(read('tomorrow 10:00', until)).toBe(
@@ -156,7 +156,7 @@ const texts = fc.oneof(
     .map(([n, unit]) => (unit.endsWith('ago') ? `${n}${unit}` : `-${n}${unit}`)),
 );
 
-test('whatever is typed, the answer lies inside the range or is a sentence', () => {
+test('whatever is typed, the answer is a moment inside the range or a sentence', () => {
   fc.assert(
     fc.property(texts, instants, instants, zones, (text, now, earliest, zone) => {
       const latest = new Date(Math.max(earliest.getTime(), now.getTime()));
@@ -171,7 +171,7 @@ test('whatever is typed, the answer lies inside the range or is a sentence', () 
   );
 });
 
-test('arrows never leave the range, and one step there and back is none unless an edge was met', () => {
+test('arrows never leave the range, and one step forth and back changes nothing unless an edge was met', () => {
   const units = fc.constantFrom<MomentUnit>('millisecond', 'second', 'minute', 'hour', 'day');
   const earliest = new Date('2026-03-01T00:00:00Z');
   const latest = new Date('2026-03-15T11:59:30Z');

@@ -30,7 +30,7 @@ test.each([
   [4.04, 4, '4.1 s', '4 s'],
   [1234.5, 1800, '20 min 35 s', '30 min'],
 ])(
-  '%d s of %d s is the same figure on the screen, in lines and in the report',
+  '%d s of %d s is shown as the same figure on the screen, in lines and in the report',
   (value, limit, shown, allowed) => {
     const objective = rto({ value, limit });
     expect(onScreen(objective)).toContain(` ${shown} of ${allowed}`);
@@ -43,7 +43,7 @@ test.each([
   },
 );
 
-test('a clock that still runs is never shown on its limit once that was passed', () => {
+test('a running clock is never shown as exactly on its limit once the limit was passed', () => {
   expect(onScreen(rto({ running: true, value: 1800 }))).toContain('0:30:00 of 30 min');
   expect(onScreen(rto({ running: true, value: 1800.1 }))).toContain('0:30:01 of 30 min');
   expect(onScreen(rto({ running: true, value: 1799.9 }))).toContain('0:29:59 of 30 min');

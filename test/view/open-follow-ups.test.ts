@@ -37,7 +37,7 @@ function viewOf(
   });
 }
 
-test('the step of the follow-ups is done on the rail only when what no later step does is closed', () => {
+test('the follow-up step is done on the rail only when every follow-up that no later step does is closed', () => {
   const machine = createMachine({
     id: 'small-recovery',
     types: {} as { input: object },
@@ -90,7 +90,7 @@ describe('an outcome', () => {
     expect(outcome?.remarks.filter(({ text }) => text.includes('nobody uses it'))).toHaveLength(1);
   });
 
-  test('says what is on the word of a person', () => {
+  test('says what rests on the word of a person', () => {
     const outcome = ended({ ...rebind, closed: closed('hand', 'cf says deployed') });
     expect(outcome?.tone).toBe('good');
     expect(outcome?.remarks[0]?.text).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
@@ -98,7 +98,7 @@ describe('an outcome', () => {
 });
 
 describe('the follow-ups of a run', () => {
-  test('are shown with owner, age, what is left and the exact commands', () => {
+  test('are shown with owner, age, time left and the exact commands', () => {
     const [first, second] = viewOf({ followUps: open }).followUps;
     expect(first).toEqual({
       id: 'rebind-orders-api',
@@ -114,12 +114,12 @@ describe('the follow-ups of a run', () => {
     expect(second).toMatchObject({ owner: 'Ada', age: 300, left: undefined, doable: undefined });
   });
 
-  test('are overdue by as much as their limit has passed', () => {
+  test('are overdue by the time that has passed since their limit', () => {
     const late = open.map((followUp) => ({ ...followUp, dueSeconds: 60 }));
     expect(viewOf({ followUps: late }).followUps[0]?.left).toBe(-240);
   });
 
-  test('stay in the list when they are closed, with how and when, and their age stands still', () => {
+  test('stay in the list when they are closed, with how and when, and their age no longer grows', () => {
     const [platform, hand, skipped] = viewOf({ followUps }).followUps;
     expect(platform).toMatchObject({ age: 85, left: undefined });
     expect(platform?.closed).toEqual({
@@ -130,7 +130,7 @@ describe('the follow-ups of a run', () => {
     expect(skipped?.closed).toEqual({ tone: 'warn', text: 'skipped: retired last week' });
   });
 
-  test('are the first of the facts until none is open or the run is over', () => {
+  test('come first among the facts until none is open or the run is over', () => {
     const line = { label: 'follow-ups', value: '4 open', tone: 'warn' };
     const backup = { label: 'backup', value: '7', tone: 'plain' };
     expect(viewOf({ followUps: open }).facts).toEqual([line, backup]);
@@ -145,7 +145,7 @@ describe('the follow-ups of a run', () => {
     expect(viewOf({ followUps: frozen }).facts[0]?.value).toBe('1 open');
   });
 
-  test('cannot act on a terminal, and a long command stays whole', () => {
+  test('cannot act on a terminal, and their long commands stay whole', () => {
     const hostile = '\u001b[2J\u202e';
     const long = `cf update-service orders -c '${'x'.repeat(1000)}'`;
     const spoilt = {
@@ -172,21 +172,21 @@ describe('a question', () => {
     options: [],
   };
 
-  test('for a time never suggests the latest if the time of the incident is unknown', () => {
+  test('for a time never suggests the latest moment if the time of the incident is unknown', () => {
     const long = { ...time, earliest: at(-86_400) };
     const marks = { incident: undefined, backups: [] };
     expect(viewOf({ question: long }).question).toEqual({ ...long, marks, suggested: at(-905) });
     expect(viewOf({ question: time }).question).toMatchObject({ suggested: time.earliest });
   });
 
-  test('for a time carries when it went wrong and when backups were made', () => {
+  test('for a time includes when it went wrong and when backups were made', () => {
     const asked: Question = { ...time, wentWrongAt: at(-20), backupsAt: [at(-300)] };
     expect(viewOf({ question: asked }).question).toMatchObject({
       marks: { incident: at(-20), backups: [at(-300)] },
     });
   });
 
-  test('for a time suggests the incident, or what the machine suggests when that can be chosen', () => {
+  test('for a time suggests a minute before the incident within the range, or what the machine suggests', () => {
     for (const [wentWrongAt, suggested] of [
       [at(-20), at(-80)],
       [at(-3600 * 24), time.earliest],
@@ -202,7 +202,7 @@ describe('a question', () => {
       });
   });
 
-  test('for a word carries its pattern and the sentence that says what fits', () => {
+  test('for a word has its pattern and the sentence that says what fits', () => {
     const text: Question = {
       kind: 'text',
       prompt: 'which guid?\u001b[2J',
@@ -237,7 +237,7 @@ describe('a question', () => {
 describe('objectives', () => {
   const objectives = { rtoSeconds: 500, rpoSeconds: 3600 };
 
-  test('run against the clock while the recovery is not over, and warn when little is left', () => {
+  test('are counted by the clock while the recovery is not over, and warn when little is left', () => {
     const running = viewOf({ followUps: open }, journalOf(started({ objectives }), recoveryLines)).objectives;
     expect(running).toEqual([
       {
@@ -268,7 +268,7 @@ describe('objectives', () => {
     ]);
   });
 
-  test('never run backwards: what was recovered to a moment after the loss says so', () => {
+  test('never go below zero: a recovery to a moment after the loss says so', () => {
     const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
     const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
     const [, point] = viewOf({ followUps: open }, journalOf(started({ objectives }), lines)).objectives;
@@ -281,7 +281,7 @@ describe('objectives', () => {
     });
   });
 
-  test('are met or missed once it is over, and plain where there is no limit', () => {
+  test('are met or missed once the recovery is over, and plain where there is no limit', () => {
     const said = (entries: readonly Entry[]) =>
       viewOf({ followUps }, entries).objectives.map(({ tone, verdict }) => [tone, verdict]);
     const plain = ['plain', undefined];
@@ -294,7 +294,7 @@ describe('objectives', () => {
     expect(said(late)).toEqual([['bad', 'missed'], plain]);
   });
 
-  test('are shown before anything was restored, and not for a runbook that recovers nothing', () => {
+  test('are shown before anything is restored, but not for a runbook that recovers nothing', () => {
     const early = viewOf({}, journalOf(started({ objectives }))).objectives;
     expect(early.map(({ value, detail }) => [value, detail])).toEqual([
       [465, 'decide 7 min 45 s'],

@@ -49,7 +49,7 @@ test('a wait within its limit is calm: no banner, no question', async () => {
   await run.detach();
 });
 
-test('a wait over its limit says since when, what is usual, what is safe, and what may be done beside it', async () => {
+test('a wait over its limit says since when, what is usual, what is safe, and what you can do in the meantime', async () => {
   const { world, run, late } = await waiting();
   late('running');
   const view = portOn({ world, run }).view();
@@ -68,7 +68,7 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   await run.detach();
 });
 
-test('without a person, the line is printed once, no answer is asked for, and the wait continues', async () => {
+test('without a person, the line is printed once, no question is asked, and the wait continues', async () => {
   const { world, run, late } = await waiting();
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let printed = '';

@@ -24,7 +24,7 @@ It takes a while.
 `);
 
 describe("a team's own text", () => {
-  it('is above what the runbook says of that state, and hides none of it', () => {
+  it('is placed above the text of the runbook for that state, and hides none of it', () => {
     const laid = layOver(
       RUNBOOK,
       proseByState('## Ask Ana\n<!-- state: confirming -->\n\nAna must agree: 555-0100.\n'),
@@ -36,7 +36,7 @@ describe("a team's own text", () => {
     expect(laid.get('waiting')).toEqual(RUNBOOK.get('waiting'));
   });
 
-  it('is below every state where it is marked with a star, and is no state itself', () => {
+  it('is placed below the text of every state where it is marked with a star, and is not a state itself', () => {
     const laid = layOver(RUNBOOK, proseByState('## Who to call\n<!-- state: * -->\n\nOn call: 555-0199.\n'));
     expect([...laid.keys()]).toEqual(['confirming', 'waiting', 'looking']);
     for (const [state, { title, markdown }] of laid) {
@@ -45,7 +45,7 @@ describe("a team's own text", () => {
     }
   });
 
-  it('may say two things of one state, and neither is lost', () => {
+  it('can have two sections for one state, and neither is lost', () => {
     const team =
       '## Ask Ana\n<!-- state: confirming -->\n555-0100\n\n## Then Bo\n<!-- state: confirming -->\n555-0101\n';
     expect(layOver(RUNBOOK, proseByState(team)).get('confirming')?.markdown).toBe(
@@ -53,16 +53,16 @@ describe("a team's own text", () => {
     );
   });
 
-  it('speaks for itself where the runbook says nothing', () => {
+  it('stands alone where the runbook has no text', () => {
     const laid = layOver(new Map(), proseByState('## Ours\n<!-- state: open -->\n\nCall the shop.\n'));
     expect(laid.get('open')).toEqual({ title: 'Ours', markdown: 'Call the shop.' });
   });
 
-  it('leaves the runbook as it is where the team has none', () => {
+  it('leaves the runbook unchanged where the team has no text', () => {
     expect(layOver(RUNBOOK, new Map())).toEqual(RUNBOOK);
   });
 
-  it('is read from the folder of the config, for the runbook whose name the file has', async () => {
+  it('is read from the folder of the config, for the runbook that its file is named after', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lifeboat-prose-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'rotate-key.md'), '## Ours\n<!-- state: confirm -->\n\nCall Ana first.\n');
@@ -78,33 +78,36 @@ describe("a team's own text", () => {
     ).not.toContain('Ana');
   });
 
-  it('may be missing as a folder: a recovery continues with what comes along', async () => {
+  it('may lack its folder: a recovery continues with the built-in text', async () => {
     const runbook = runbookNamed('rotate-key');
     expect(await proseOf(runbook, join(tmpdir(), 'lifeboat-no-such-folder'))).toEqual(await proseOf(runbook));
   });
 });
 
-describe('what the build reads in the prose that comes along', () => {
-  it.each(readdirSync(RUNBOOKS))('says of %s what reading it says, and nothing of any other text', (name) => {
-    const markdown = readFileSync(join(RUNBOOKS, name), 'utf8');
-    const built = readBuiltProse(buildProse(markdown), markdown);
-    const read = [...proseByState(markdown)].map(([state, section]): [string, ProseSection] => [
-      state,
-      { ...section, tokens: tokensOf(section.markdown) },
-    ]);
-    expect(built).toEqual(new Map(read));
-    expect(readBuiltProse(buildProse(markdown), `${markdown}\n`)).toBeUndefined();
-  });
+describe('the prose that the build prepares', () => {
+  it.each(readdirSync(RUNBOOKS))(
+    'equals for %s what reading the file gives, and is not used for any other text',
+    (name) => {
+      const markdown = readFileSync(join(RUNBOOKS, name), 'utf8');
+      const built = readBuiltProse(buildProse(markdown), markdown);
+      const read = [...proseByState(markdown)].map(([state, section]): [string, ProseSection] => [
+        state,
+        { ...section, tokens: tokensOf(section.markdown) },
+      ]);
+      expect(built).toEqual(new Map(read));
+      expect(readBuiltProse(buildProse(markdown), `${markdown}\n`)).toBeUndefined();
+    },
+  );
 });
 
 describe('the sections of a runbook', () => {
-  it('continue behind code that looks like a heading or a mark', () => {
+  it('do not end at code that looks like a heading or a mark', () => {
     const text = '```sh\n## restart it\ncf restart app # <!-- state: other -->\n```\n\nThen wait.';
     const sections = proseByState(`## Ours\n<!-- state: waiting -->\n${text}\n`);
     expect([...sections]).toEqual([['waiting', { title: 'Ours', markdown: text }]]);
   });
 
-  it('are those with a mark, by each state that the mark names', () => {
+  it('are those with a mark, listed under each state that the mark names', () => {
     expect([...RUNBOOK]).toEqual([
       ['confirming', { title: 'Confirm by name', markdown: 'Type the name.' }],
       ['waiting', { title: 'Wait', markdown: 'It takes a while.' }],

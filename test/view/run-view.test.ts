@@ -43,7 +43,7 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
   await run.detach();
 });
 
-test('what ends a step is in the log of that step, and what comes before all in that of none', async () => {
+test('what is done before the first step is in the log of no step, and not in that of a later one', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');
@@ -62,7 +62,7 @@ test('a run that ended proven has every step done and its outcome in green', asy
   expect(view.question).toBeUndefined();
 });
 
-test('a broken glass comes before everything else of the outcome, and nothing is green then', async () => {
+test('break-glass comes first in the outcome, and nothing is green then', async () => {
   const { run } = await rotated();
   const glass = { challenge: 'c2', order: 'set key 77aa on orders', reason: 'Ada is \u001b[31masleep' };
   const view = viewOf(withEntries(run, ['approval.bypassed', glass]));
@@ -101,7 +101,7 @@ test('the outcome names who approved, and no one whose approval expired or was w
   expect(view.outcome?.remarks.map(({ text }) => text)).toEqual(['approved by ada@example.com']);
 });
 
-test('a run that was stopped shows the step it was stopped at, and is not green', async () => {
+test('a run that was stopped shows the step where it was stopped, and is not green', async () => {
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');
@@ -112,7 +112,7 @@ test('a run that was stopped shows the step it was stopped at, and is not green'
   expect(view.outcome).toMatchObject({ tone: 'warn', title: 'stopped before the key was changed' });
 });
 
-test('a failure is a banner with its hints, and the step is marked', async () => {
+test('a failure is shown as a banner with its hints, and the step is marked', async () => {
   const world = await makeWorld(
     obedient({
       preflight: {
@@ -156,7 +156,7 @@ test('no text of the service can act on a terminal', async () => {
   await run.detach();
 });
 
-test('prose belongs to the states that its section names', () => {
+test('prose is shown for the states that its section names', () => {
   const sections = proseByState(
     '# Title\n\n## Store it\n<!-- state: storing, readingBack -->\n\nText.\n\n## Appendix\n\nNo state.\n',
   );
@@ -164,7 +164,7 @@ test('prose belongs to the states that its section names', () => {
   expect(sections.get('storing')).toEqual({ title: 'Store it', markdown: 'Text.' });
 });
 
-test('what is in progress says what earlier runs took for the step, and the rail what is to come', async () => {
+test('the current step shows how long earlier runs took for it, and the rail what is to come', async () => {
   const world = await makeWorld(
     obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
   );
@@ -202,7 +202,7 @@ test('what is in progress says what earlier runs took for the step, and the rail
   await run.detach();
 });
 
-test('what does not answer is named with its host, since when, and until when it is waited for', async () => {
+test('a call without an answer is shown with its host, since when, and until when it is waited for', async () => {
   const world = await makeWorld(
     obedient({ preflight: { kind: 'read', run: () => new Promise(() => undefined) } }),
   );
@@ -273,7 +273,7 @@ test('a run that was abandoned ends as abandoned, with the reason, and asks noth
   await run.detach();
 });
 
-test('the run of a command is titled with its own change', () => {
+test('the run of a single command has the title of its change', () => {
   const titles = INPUTS['single-change'].map((input) => {
     const snapshot = getInitialSnapshot(singleChange.machine, { instance: 'orders', ...input });
     const facts = { runId: 'r1', instance: 'orders', entries: [], activity: undefined, paused: undefined };

@@ -4,8 +4,8 @@ import { loadEstimate, secretWords } from '../../src/view/secret-words.ts';
 const NEW = { minLength: 12, isNew: true, lostLineEnd: false };
 const RANDOM = 'u7kQ9xTzR2mVb4Lp8Wc1Yd6HfJs3NgAeXo5iKq0_tU-';
 
-describe('what is said of a secret', () => {
-  it('is its length, and what it lacks', () => {
+describe('what is reported about a secret', () => {
+  it('is its length, and how many characters are missing', () => {
     expect(secretWords('x'.repeat(11), NEW).length).toBe('11 characters, at least 12 are needed');
     expect(secretWords(RANDOM, NEW).length).toBe('43 characters, long enough');
   });
@@ -15,7 +15,7 @@ describe('what is said of a secret', () => {
     ['correct horse', 'fair'],
     ['abcdefghijkl', 'weak'],
     [RANDOM, 'strong'],
-  ])('is how strong %s is at most: %s', (text, word) => {
+  ])('is the strength of %s, at most: %s', (text, word) => {
     expect(secretWords(text, NEW).strength).toMatch(new RegExp(`^${word}: at most \\d+ bits, if`, 'u'));
   });
 
@@ -29,7 +29,7 @@ describe('what is said of a secret', () => {
     [`${RANDOM}\u0430`, 'letters of another alphabet'],
     [RANDOM.repeat(24), 'openssl reads only its first 1023 bytes'],
     ['short-and-random', 'fewer than 32 bytes'],
-  ])('is what is often wrong with one', (text, pitfall) => {
+  ])('is what is often wrong with a secret', (text, pitfall) => {
     const { pitfalls } = secretWords(text, NEW);
     expect(pitfalls).toHaveLength(1);
     expect(pitfalls[0]).toContain(pitfall);
@@ -45,21 +45,21 @@ describe('what is said of a secret', () => {
     expect(secretWords(text, { ...NEW, guessedBits }).strength).toMatch(new RegExp(`^${word}: `, 'u'));
   });
 
-  it('is nothing about a good one', () => {
+  it('is no pitfall for a good secret', () => {
     expect(secretWords(RANDOM, NEW).pitfalls).toEqual([]);
   });
 
-  it('is that the line end of a paste is no part of it', () => {
+  it('is that the line end of a paste does not belong to it', () => {
     expect(secretWords(RANDOM, { ...NEW, lostLineEnd: true }).pitfalls[0]).toContain('line end');
   });
 
-  it('is no strength of a key that has been in use, which cannot be chosen any more', () => {
+  it('is no strength for a key already in use, which can no longer be chosen', () => {
     const { strength, pitfalls } = secretWords('short', { minLength: 1, isNew: false, lostLineEnd: false });
     expect(strength).toBeUndefined();
     expect(pitfalls).toEqual([]);
   });
 
-  it('never holds the secret nor a part of it', () => {
+  it('never contains the secret or a part of it', () => {
     const said = JSON.stringify(secretWords(` ${RANDOM} é`, NEW));
     for (let at = 0; at + 4 <= RANDOM.length; at += 1) expect(said).not.toContain(RANDOM.slice(at, at + 4));
   });

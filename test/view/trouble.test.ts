@@ -39,7 +39,7 @@ function rowsOf(found: Failure, entries: readonly Entry[]): string[] {
   return viewTrouble(found, entries, '01J').facts.map(({ label, value }) => `${label}: ${value}`);
 }
 
-describe('what is shown of a failure', () => {
+describe('what is shown about a failure', () => {
   test('of a call: what was sent and when, what came back by its request id, what the service showed', () => {
     const doubt = failure('doubt.ambiguous', { candidates: [{ id: 12 }, { id: 13 }] });
     const entries = record(
@@ -93,7 +93,7 @@ describe('what is shown of a failure', () => {
     );
   });
 
-  test('of a failure that no call led to: its code alone', () => {
+  test('of a failure without a call: its code alone', () => {
     expect(rowsOf(failure('backup.another-key-opens'), [])).toEqual(['code: backup.another-key-opens']);
   });
 
@@ -107,7 +107,7 @@ describe('what is shown of a failure', () => {
   });
 });
 
-describe('the tries that failed in a row', () => {
+describe('failed attempts in a row', () => {
   const failed = (evidence: Failure['evidence'], activity = 'overview') =>
     ['event', { event: { type: `xstate.error.actor.${activity}`, error: failure('x', evidence) } }] as const;
   const done = ['event', { event: { type: 'xstate.done.actor.overview' } }] as const;
@@ -118,13 +118,13 @@ describe('the tries that failed in a row', () => {
     ['one', [down], 'the last try got 502'],
     ['several with the same answer', [down, retry, down, retry, down], 'the last 3 tries got 502'],
     [
-      'several with several answers',
+      'several with different answers',
       [failed({ status: 503 }), retry, failed({ transport: 'ECONNREFUSED' })],
       'the last 2 tries got no answer and got 503',
     ],
     ['none from before it worked', [down, retry, done, down], 'the last try got 502'],
     ['none of another call', [failed({ status: 503 }, 'list'), retry, down], 'the last try got 502'],
-    ['one that says nothing of its answer', [failed({})], 'the last try failed'],
+    ['one without any answer on record', [failed({})], 'the last try failed'],
     ['no try at all', [retry], undefined],
   ] as const)('are counted: %s', (_, entries, words) => {
     const all = entries.map(([type, body]) => [type, { ...body, to: 'preflight.failed' }] as const);
@@ -164,7 +164,7 @@ describe('where the instance may be lost', () => {
     expect(way?.leadsTo).toEqual({ ...leadsTo, ...(word === 'TARGET' ? {} : { target: targets.at(-1) }) });
   });
 
-  test('another try stays open and says what it would take', () => {
+  test('another attempt stays possible and says what it would need', () => {
     const [again] = asked([{ when: 'if orders is lost', command: 'lifeboat run', leadsTo }]);
     expect(again?.disabled).toBeUndefined();
     expect(again?.hint).toBe(
@@ -172,14 +172,14 @@ describe('where the instance may be lost', () => {
     );
   });
 
-  test('and nothing of that is said where another try needs no answer of a lost instance', () => {
+  test('and the hint is the plain one where another attempt does not depend on a lost instance', () => {
     expect(asked([])[0]?.hint).toBe('asks the service again');
     const key = { kind: 'add-key', instance: 'orders' } as const;
     expect(asked([{ when: 'enter it', command: 'x', leadsTo: key }])[0]?.hint).toBe('asks the service again');
   });
 });
 
-test('doctor is offered only where it looks at what failed, and the record always', () => {
+test('doctor is offered only where it checks what failed, and the record always', () => {
   const commands = (code: string) =>
     viewTrouble(failure(code), [], '01J').commands.map(({ command }) => command);
   expect(commands('service.error')).toEqual(['lifeboat doctor', 'lifeboat audit show 01J']);
@@ -202,14 +202,14 @@ const question: QuestionView = {
 const view: RunView = { ...VIEWS.choice, question };
 
 describe('the question about a failure', () => {
-  test('is the same question whatever more is on record of it', () => {
+  test('stays the same question whatever more is recorded about the failure', () => {
     const ui = drive(view);
     ui.press('down');
     ui.show({ ...view, question: { ...question, trouble: { facts: [], commands: [] } } });
     expect(ui.state().question?.row).toBe(1);
   });
 
-  test('gives its first command to the clipboard by y, and answers nothing by it', () => {
+  test('gives its first command to the clipboard by y, without an answer', () => {
     const ui = drive(view);
     ui.press('y');
     const what = `the command: ${COMMAND}`;

@@ -16,7 +16,7 @@ const followUp = {
   ...{ since: RESTORED, dueSeconds: 900 },
 };
 
-test('how long a follow-up is open and has left is counted from the end of the restore in UTC', () => {
+test('how long a follow-up is open and how much time is left is counted from the end of the restore in UTC', () => {
   const { age, left } = viewFollowUp(followUp, 'Ada', new Date('2026-03-01T03:10:00Z'));
   expect({ age, left }).toEqual({ age: 600, left: 300 });
 });
@@ -27,7 +27,7 @@ test('a report says how long a follow-up was open from the end of the restore in
   expect(row?.openSeconds).toBe(600);
 });
 
-test('how long ago the data was written that a restore loses is counted in UTC', () => {
+test('the age of the data that a restore loses is counted in UTC', () => {
   const stakes = { overwritten: 'all', lost: 'what is newer', lostSince: RESTORED, wayBack: 'none' };
   const words = stakesWords(stakes, Date.UTC(2026, 2, 1, 3, 10));
   expect(words.map(({ text }) => text)).toContain('what is newer (10 min ago)');

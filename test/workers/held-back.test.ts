@@ -8,7 +8,7 @@ const instances = {
   'orders-dr': { url: 'https://east.example.com/service-instances/2' },
 } as never;
 
-test('no run begins on a host that has asked to be spared; a recovery out of it does', async () => {
+test('no run begins on a host that has asked to be spared, but a recovery away from that host does', async () => {
   const pace = new HostPace();
   pace.hear({
     url: 'https://west.example.com/v1/instances/9/backups',

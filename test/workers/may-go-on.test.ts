@@ -19,8 +19,8 @@ const base: RunProgress = {
   begunIndex: 0,
 };
 
-describe('a worker may go on with a run', () => {
-  test('that is left to the workers and open, and waits for no person', () => {
+describe('whether a worker may go on with a run', () => {
+  test('depends on it being left to the workers, open, and not waiting for a person', () => {
     expect(mayGoOn(base)).toBe(true);
     expect(mayGoOn({ ...base, awaits: 'credentials' })).toBe(true);
     expect(mayGoOn({ ...base, awaits: 'person' })).toBe(false);
@@ -29,14 +29,14 @@ describe('a worker may go on with a run', () => {
     expect(mayGoOn(byHand)).toBe(false);
   });
 
-  test('and one is quiet when nothing was written to it for that long', () => {
+  test('and a run is quiet when nothing was written to it for the given time', () => {
     const at = Date.parse(base.lastAt);
     expect(isQuiet(base, at + 19_999, 20_000)).toBe(false);
     expect(isQuiet(base, at + 20_000, 20_000)).toBe(true);
   });
 });
 
-describe('the limits of what is at work', () => {
+describe('the limits of running work', () => {
   const hostOf = (name: string) => (name.startsWith('far') ? 'far.example' : 'near.example');
   const run = fc.record({
     instance: fc.constantFrom('near-1', 'near-2', 'far-1'),
@@ -71,7 +71,7 @@ describe('the limits of what is at work', () => {
     );
   });
 
-  test('count a run whose process died, until another one has left it or brought it to its end', () => {
+  test('count a run whose process died, until another process has left it or ended it', () => {
     const dead = { ...base, runId: 'dead', isLeft: false };
     const asks = { ...base, runId: 'asks' };
     expect(limitOn([dead, asks], asks, { perHost: 1 }, hostOf)).toBe('perHost');
@@ -80,7 +80,7 @@ describe('the limits of what is at work', () => {
     expect(limitOn([dead], dead, { perHost: 1, perTeam: 1 }, hostOf)).toBeUndefined();
   });
 
-  test('count what a person has begun by hand', () => {
+  test('count what a person has started by hand', () => {
     const { isForWorkers: _, ...byHand } = { ...base, runId: 'by-hand', isLeft: false };
     expect(limitOn([byHand, base], base, { perTeam: 1 }, hostOf)).toBe('perTeam');
   });

@@ -91,7 +91,7 @@ describe('a worker', () => {
   });
 
   test.for(['journal.lost', 'journal.rolled-back'])(
-    'ends when its process can write nothing any more: %s',
+    'ends when its process can no longer write: %s',
     async (code) => {
       const { worker, drives, did } = world([runOf('a'), runOf('b'), runOf('c')]);
       const { driven, over } = underWay();
@@ -130,14 +130,14 @@ describe('a worker', () => {
     expect(did).toEqual([]);
   });
 
-  test('looks at a run that waits for a person as soon as something has happened for it', async () => {
+  test('looks at a run that waits for a person as soon as there is news for it', async () => {
     const { worker, news, did } = world([runOf('a', { awaits: 'person' })]);
     news.add('a');
     void worker.look('a');
     await expect.poll(() => did).toContain('drive a');
   });
 
-  test('takes no hold of a run that it may not take, says why once, and comes back to it soon, then ever later', async () => {
+  test('does not hold a run that it may not take, says why once, and comes back soon, then later and later', async () => {
     const { worker, refusals, did } = world([runOf('a')]);
     refusals.set('a', 'its key is elsewhere');
     for (let look = 0; look < 7; look += 1) await worker.look('a');
@@ -147,7 +147,7 @@ describe('a worker', () => {
     ]);
   });
 
-  test('comes back to a run that a limit holds back, and not to one that another process has', async () => {
+  test('comes back to a run that a limit holds back, but not to one that another process holds', async () => {
     const { worker, drives, did } = world([runOf('a'), runOf('b')]);
     drives.set('a', { againMs: 1_000 });
     drives.set('b', new LifeboatError('journal.held', 'run/b is held by another'));
@@ -156,7 +156,7 @@ describe('a worker', () => {
     expect(did).toEqual(['drive a', 'wake a in 1000 ms', 'drive b', 'say b run/b is held by another']);
   });
 
-  test('does not read the record of a run that another process has', async () => {
+  test('does not read the record of a run that another process holds', async () => {
     const { worker, drives, held, did } = world([runOf('a')]);
     drives.set('a', { againMs: 1_000 });
     held.add('a');
@@ -174,7 +174,7 @@ describe('a worker', () => {
     expect(did.at(-1)).toBe('wake a in 30000 ms');
   });
 
-  test('goes on when a run breaks while its queue cannot be reached', async () => {
+  test('continues when a run fails while its queue cannot be reached', async () => {
     const { worker, drives, port } = world([runOf('a')]);
     const { driven, over, resting } = underWay();
     drives.set('a', driven);
@@ -197,7 +197,7 @@ describe('a worker', () => {
     expect(did.filter((one) => one === 'drive a')).toHaveLength(1);
   });
 
-  test('finds by its sweep what lost its wake-up or its process, and nothing else', async () => {
+  test('finds with its sweep the runs that lost their wake-up or their process, and no others', async () => {
     const { worker, held, news, did, asked, pass } = world([
       runOf('lost'),
       runOf('dead', { isLeft: false }),
@@ -216,7 +216,7 @@ describe('a worker', () => {
     expect(asked, 'all that wait are asked about at once').toEqual([['asks', 'signed']]);
   });
 
-  test('that drains leaves everything, and takes nothing any more', async () => {
+  test('that drains leaves every run, and takes no more', async () => {
     const { worker, drives, did } = world([runOf('a'), runOf('b')]);
     const { driven, left } = underWay();
     drives.set('a', driven);

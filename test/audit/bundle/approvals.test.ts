@@ -57,7 +57,7 @@ const problems = (changed: ReadonlyMap<string, Buffer>) =>
   signatureFindings(changed, 'run/a').map(({ shortMessage }) => shortMessage);
 
 describe.skipIf(noOpenSsh)('approvals in a bundle', () => {
-  test('are what was asked, the signature, and who signed', () => {
+  test('contain what was requested, the signature, and the signer', () => {
     expect([...files.keys()]).toEqual([
       `approvals/${CHALLENGE}.txt`,
       `approvals/${CHALLENGE}.2.sig`,
@@ -70,7 +70,7 @@ describe.skipIf(noOpenSsh)('approvals in a bundle', () => {
     expect(problems(files)).toEqual([]);
   });
 
-  test('are verified as of their time, with the tools of the system as the README says', () => {
+  test('are verified as of their time, with system tools as the README says', () => {
     const paths = Object.fromEntries(
       [...files].map(([name, bytes]) => {
         const path = join(folder, name.replace('/', '-'));
@@ -89,7 +89,7 @@ describe.skipIf(noOpenSsh)('approvals in a bundle', () => {
     expect(verify('-Overify-time=20270101000000')).not.toBe(0);
   });
 
-  test('that a certificate gave are verified by the line of its authority', async () => {
+  test('given with a certificate are verified by the line of its authority', async () => {
     const [authority, member] = [join(folder, 'authority'), join(folder, 'member')];
     for (const key of [authority, member])
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key]);

@@ -63,11 +63,11 @@ describe('an honest bundle', () => {
     ['itself', 3],
     ['key', 0],
     ['anchor', 3],
-  ] as const)('is found to be so by every verifier, given the %s: exit %d', async (trust, code) => {
+  ] as const)('is found to be honest by every verifier, given the %s: exit %d', async (trust, code) => {
     expect(await codeOf(tar, trust)).toBe(code);
   });
 
-  test('is made again byte for byte', async () => {
+  test('is reproduced byte for byte', async () => {
     expect((await bundleOf(made)).equals(tar)).toBe(true);
   });
 });
@@ -84,7 +84,7 @@ describe('every verifier of a bundle finds', () => {
   });
 });
 
-test('that the signer of a bundle left out the end of a stream is not found, as every verifier says of every bundle', async () => {
+test('a signer of a bundle who leaves out the end of a stream is not found, and every verifier says so of every bundle', async () => {
   const forged = await tampered(tar, async (files) => {
     files.set('journal.jsonl', Buffer.from(`${linesIn(files, 'journal.jsonl').slice(0, -1).join('\n')}\n`));
     await proveAnew(files, tools, (leaves) => void leaves['journal.jsonl']?.pop());

@@ -32,7 +32,7 @@ beforeAll(async () => {
   bundleOfMade = await bundleOf(made);
 });
 
-test('the verifier prints no control character of a bundle, wherever it stands', () => {
+test('the verifier prints no control character of a bundle, wherever it is', () => {
   const odd = 'ledger/\x1b[8m\x9b2J\u202eorders\nintact.jsonl';
   const unpacked = laidOut('odd', (files) => {
     const ledger = [...files.keys()].find((name) => name.startsWith('ledger/')) ?? '';
@@ -58,7 +58,7 @@ test.each([
   ['proof.json', '[', ']'],
   ['proof.json', '{"a":', '}'],
   ['journal.jsonl', '{"a":', '}'],
-])('the verifier reads no %s that is nested deeper than a lifeboat nests it (%s)', (name, open, close) => {
+])('the verifier reads no %s that is nested deeper than lifeboat writes it (%s)', (name, open, close) => {
   const unpacked = laidOut(`deep-${name}-${open.length}`, (files) => {
     const deep = `${open.repeat(300_000)}1${close.repeat(300_000)}`;
     files.set(name, Buffer.from(name.endsWith('l') ? `${deep}\n${String(files.get(name))}` : deep));

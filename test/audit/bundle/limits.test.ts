@@ -60,7 +60,7 @@ const note: NewEntry = { stream: STREAM, type: 'note', body: null };
 const closed = runEntry(RUN, 'run.closed', { outcome: 'x', proven: true, summary: [], deviations: [] });
 const key = () => ({ publicKey: made.signer.publicKey });
 
-test('a bundle holds the run, its ledgers and what the log says of itself, and nothing else of the journal', async () => {
+test('a bundle holds the run, its ledgers and what the log says about itself, and nothing else of the journal', async () => {
   const { evidence } = await goneOn({
     stream: 'instance/billing',
     type: 'key.set',
@@ -88,7 +88,7 @@ test('a bundle of a live run holds what was durable, under the head that was sig
   expect(linesIn(filesOf(tar), 'journal.jsonl')).toHaveLength(ENTRIES + 1);
 });
 
-test('given nothing, a bundle is consistent and no more; the key from elsewhere makes it intact', async () => {
+test('without a key a bundle is only consistent; the key from elsewhere makes it intact', async () => {
   const tar = await bundleOf(made);
   expect(findingsOf(tar)).toMatchObject([{ severity: 'limit', code: 'key.none' }]);
   expect(await codeOf(tar)).toBe(3);
@@ -151,7 +151,7 @@ async function endorsedBy(by: Signer, other: Signer, isEndorsed: boolean): Promi
   return { ...evidence, signer: other, notes: [...evidence.notes, ...notes] };
 }
 
-test('a key that a known key endorsed in the log counts as that one does; one that endorsed itself does not', async () => {
+test('a key that a known key endorsed in the log counts like that key', async () => {
   const [first, second] = [freshSigner(), freshSigner()];
   const evidence = await endorsedBy(first, second, true);
   const tar = await bundleOf(evidence);
@@ -161,7 +161,7 @@ test('a key that a known key endorsed in the log counts as that one does; one th
   expect(await codeOf(alone, { publicKey: first.publicKey })).toBe(0);
 });
 
-test('a key that the log only announces counts when it is given, and for nothing else', async () => {
+test('a key that is only announced in the log counts when it is given, and for nothing else', async () => {
   const [first, second] = [freshSigner(), freshSigner()];
   const tar = await bundleOf(await endorsedBy(first, second, false));
   expect(await codeOf(tar, { publicKey: first.publicKey })).toBe(1);
@@ -174,7 +174,7 @@ test('a key that the log only announces counts when it is given, and for nothing
   expect(await codeOf(tar, { publicKey: first.publicKey + second.publicKey })).toBe(0);
 });
 
-test('a loss that a person accepted is in every later bundle', async () => {
+test('an accepted loss is in every later bundle', async () => {
   const lost = { stream: 'store/log', type: LOSS_ACCEPTED } as const;
   const body = { reason: 'the disk died', size: 21, checkpoints: [], calls: [] };
   const tar = await bundleOf((await goneOn({ ...lost, body })).evidence);
@@ -182,7 +182,7 @@ test('a loss that a person accepted is in every later bundle', async () => {
   expect(await codeOf(tar, key())).toBe(3);
 });
 
-test('what follows the end of a run is found', async () => {
+test('entries after the end of a run are found', async () => {
   const tar = await bundleOf((await goneOn(closed, closed)).evidence);
   expect(findingsOf(tar, key())).toMatchObject([{ code: 'run.after-end', seq: ENTRIES + 2 }]);
   expect(await codeOf(tar, key())).toBe(1);
@@ -192,7 +192,7 @@ test.each([
   ['open', 'transcript.tail', 'limit', 3],
   ['closed', 'transcript.added', 'problem', 1],
 ])(
-  'lines behind what the record of an %s run says of its transcript are found',
+  'lines after the recorded end of the transcript of an %s run are found',
   async (state, code, severity, exit) => {
     const { evidence } = await goneOn(...(state === 'closed' ? [closed] : [note]));
     expect(await codeOf(await bundleOf(evidence), key())).toBe(0);
@@ -203,7 +203,7 @@ test.each([
   },
 );
 
-test('the verifier in the bundle says that it left the signatures of approvals alone', async () => {
+test('the verifier in the bundle says that it did not check the signatures of approvals', async () => {
   const text = `lifeboat approval request, version 1\n\nrun: ${RUN}\n`;
   const challenge = challengeId(text);
   const asked = runEntry(RUN, 'approval.asked', {
@@ -228,7 +228,7 @@ test('the verifier in the bundle says that it left the signatures of approvals a
   ]);
 });
 
-test('a tar of many blocks is read as it was made, and no other spelling of it', () => {
+test('a tar of many blocks is read as it was made, and no other encoding of it is accepted', () => {
   const files = new Map([511, 512, 513, 0].map((size, at) => [`${at}`, Buffer.alloc(size, 7)]));
   const tar = packFiles(files);
   expect(unpackFiles(tar)).toEqual({ files, sound: true });

@@ -46,21 +46,21 @@ describe('the exported lines of a run', () => {
     ]);
   });
 
-  test('verify by themselves: intact with the key from elsewhere, consistent without', () => {
+  test('can be verified alone: intact with the key from elsewhere, consistent without it', () => {
     expect(verdictFor(text)).toBe('intact');
     const files = unpackLines(Buffer.from(text)) ?? new Map();
     expect(verdictOf(verifyBundle(files, { isLines: true }).findings)).toBe('consistent');
     expect(packLines(files)).toBe(text);
   });
 
-  test.skipIf(noPython)('verify with a verifier in another language', () => {
+  test.skipIf(noPython)('can be verified with a verifier in another language', () => {
     const [file, key] = [join(folder, 'lines.jsonl'), join(folder, 'key.pub')];
     writeFileSync(file, text);
     writeFileSync(key, made.signer.publicKey);
     expect(String(execFileSync('python3', [PYTHON_VERIFIER, file, key]))).toBe('intact\n');
   });
 
-  test('betray a change of any byte', () => {
+  test('reveal a change of any byte', () => {
     const all = Buffer.from(text);
     const offset = fc.noBias(fc.integer({ min: 0, max: all.length - 1 }));
     fc.assert(
@@ -73,7 +73,7 @@ describe('the exported lines of a run', () => {
     );
   });
 
-  test('betray every removed, repeated and swapped line', () => {
+  test('reveal every removed, repeated and swapped line', () => {
     const lines = text.split('\n');
     for (let i = 0; i < lines.length - 1; i += 1) {
       const changes = [lines.toSpliced(i, 1), lines.toSpliced(i, 0, lines[i] ?? '')];
@@ -83,7 +83,7 @@ describe('the exported lines of a run', () => {
     }
   });
 
-  test('are judged whatever is there, also text that is nested without end', () => {
+  test('get a verdict whatever they contain, even text that is nested without end', () => {
     const deep = `{"at":"","body":${'['.repeat(100_000)}`;
     const last = text.split('\n').at(-2);
     for (const other of [

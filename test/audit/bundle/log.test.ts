@@ -73,7 +73,7 @@ function renamed(files: Map<string, Buffer>, from: string, to: string): void {
 }
 
 describe('the bundle of many runs of a log', () => {
-  test('has each run in a folder and what they share once, and every verifier accepts it', async () => {
+  test('has a folder for each run and shared parts once, and every verifier accepts it', async () => {
     const files = await bundle();
     const streams = verifyBundle(files, {}).streams.map(({ stream, entries }) => [stream, entries]);
     expect(new Map(streams as [string, number][])).toEqual(
@@ -100,7 +100,7 @@ describe('the bundle of many runs of a log', () => {
       (files) => renamed(files, journalOf(RUN), `children/${RUN}/journal.jsonl`),
     ],
     [
-      'wishes under the name of another run',
+      'requests under the name of another run',
       (files) => renamed(files, `runs/${RUN}/wishes.jsonl`, `runs/${OTHER}/wishes.jsonl`),
     ],
     [
@@ -108,12 +108,12 @@ describe('the bundle of many runs of a log', () => {
       (files) => renamed(files, 'ledger/orders.jsonl', journalOf('orders')),
     ],
     ['no text of an approval', (files) => void files.delete('approvals/00112233445566ff.txt')],
-    ['nothing that the log says of itself', (files) => void files.delete('log.jsonl')],
+    ['no entries of the log about itself', (files) => void files.delete('log.jsonl')],
   ])('is refused by every verifier where it has %s', async (_, change) => {
     expect(await verdictsOn(await bundle(change))).toEqual([1]);
   });
 
-  test('is refused by every verifier where the requests are not those of the run, or a file was changed', async () => {
+  test('is refused by every verifier where the requests are those of another run, or a file was changed', async () => {
     const cut = (files: Map<string, Buffer>) => void files.set(requests, Buffer.from('{}\n'));
     expect(await verdictsOn(await bundle(cut))).toEqual([1]);
     const files = new Map(await bundle());

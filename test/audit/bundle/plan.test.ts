@@ -103,7 +103,7 @@ async function verdictsOn(tar: Buffer): Promise<readonly number[]> {
 }
 
 describe("the bundle of a plan's run", () => {
-  test('has the journal and the requests of each run that it started, and every verifier accepts it', async () => {
+  test('has the journal and the requests of each run that the plan started, and every verifier accepts it', async () => {
     const tar = await bundle(CHILDREN);
     expect([...unpackFiles(tar).files.keys()]).toEqual(
       expect.arrayContaining([
@@ -116,7 +116,7 @@ describe("the bundle of a plan's run", () => {
     expect(await verdictsOn(tar)).toEqual([0]);
   });
 
-  test('is refused by every verifier where it passes off a run that another plan started', async () => {
+  test('is refused by every verifier where it includes a run that another plan started', async () => {
     expect(await verdictsOn(await bundle([...CHILDREN, STRANGER]))).toEqual([1]);
   });
 

@@ -6,7 +6,7 @@ import { curl, KEY, openScene } from './curl.ts';
 const REVISIONS = [61, 62] as const;
 
 describe.each(REVISIONS)('a restore in revision %i', (revision) => {
-  test('brings back the very bytes of its backup', async (context) => {
+  test('restores exactly the bytes of its backup', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const orders = server.instance('orders');
     const then = await orders.data();
@@ -23,7 +23,7 @@ describe.each(REVISIONS)('a restore in revision %i', (revision) => {
     expect((await curl('GET', `${v1()}/restores`)).json()).toEqual([restore]);
   });
 
-  test('a second one at the same time is a conflict in 61 and waits its turn in 62', async (context) => {
+  test('at the same time as another is a conflict in 61 and waits its turn in 62', async (context) => {
     const gate = Promise.withResolvers<void>();
     const { server, v1 } = await openScene(context, {
       revision,
@@ -44,7 +44,7 @@ describe.each(REVISIONS)('a restore in revision %i', (revision) => {
 describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
   const accepted = revision === 61 ? 202 : 200;
 
-  test('brings the newest backup of one instance into another', async (context) => {
+  test('restores the newest backup of one instance into another', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const [source, target] = [server.instance('orders'), server.instance('orders-dr')];
     await source.write(randomBytes(200_000));
@@ -66,7 +66,7 @@ describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
     expect(server.calls.at(-1)?.instance).toBe('orders-dr');
   });
 
-  test('brings the backup that its backup_id names, as a fork does', async (context) => {
+  test('restores the backup that its backup_id names, as a fork does', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const [source, target] = [server.instance('orders'), server.instance('orders-dr')];
     const then = await source.data();
@@ -91,7 +91,7 @@ describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
     expect(await target.data()).toEqual(before);
   });
 
-  test('needs a guid that is known, and a key', async (context) => {
+  test('needs a known guid and a key', async (context) => {
     const { server, v1 } = await openScene(context, { revision });
     const url = `${v1('orders-dr')}/disaster-recovery/perform`;
     const guid = server.instance('orders').backupGuid;
@@ -119,7 +119,7 @@ describe.each(REVISIONS)('disaster recovery in revision %i', (revision) => {
 });
 
 describe('point in time', () => {
-  test('brings back the data of a time between two changes', async (context) => {
+  test('restores the data of a time between two changes', async (context) => {
     const { server, v1, ended } = await openScene(context);
     const orders = server.instance('orders');
     await orders.write(Buffer.from('good'));
@@ -145,7 +145,7 @@ describe('point in time', () => {
     expect((await orders.data()).toString()).toBe('good');
   });
 
-  test('is refused outside of the range, without a zone, and where nothing is archived', async (context) => {
+  test('is refused outside the range, without a zone, and where nothing is archived', async (context) => {
     const { server, v1 } = await openScene(context);
     const status = async (target_time: unknown, name?: string) =>
       (await curl('POST', `${v1(name)}/pitr/restore`, { json: { target_time } })).status;
@@ -158,7 +158,7 @@ describe('point in time', () => {
     expect(server.instances.flatMap(({ restores }) => restores)).toEqual([]);
   });
 
-  test('can be looked at in revision 61, and no more', async (context) => {
+  test('can only be read in revision 61', async (context) => {
     const { v1 } = await openScene(context, { revision: 61 });
     expect((await curl('GET', `${v1()}/pitr`)).status).toBe(200);
     const json = { target_time: new Date().toISOString() };
@@ -166,7 +166,7 @@ describe('point in time', () => {
   });
 });
 
-test('ids of restores neither grow nor follow each other', async (context) => {
+test('ids of restores are neither increasing nor consecutive', async (context) => {
   const { server, v1 } = await openScene(context, { taskMs: 0 });
   for (let i = 0; i < 3; i += 1) await curl('POST', `${v1()}/backups/${server.backups[0]?.id}/restore`);
   const ids = (await curl('GET', `${v1()}/restores`)).json<{ id: number }[]>().map(({ id }) => id);
@@ -174,7 +174,7 @@ test('ids of restores neither grow nor follow each other', async (context) => {
   expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
 });
 
-test('a service with another clock tells every time by it', async (context) => {
+test('a service with another clock reports every time by that clock', async (context) => {
   const aheadMs = 600_000;
   const { v1, ended } = await openScene(context, { aheadMs });
   const { id } = (await curl('POST', `${v1()}/backups`)).json<{ id: number }>();

@@ -24,7 +24,7 @@ test('nothing of the foreign service comes from the product', () => {
 });
 
 describe.each(REVISIONS)('backups in revision %i', (revision) => {
-  test('a backup is begun, listed newest first, asked for and followed to its end', async (context) => {
+  test('a backup is started, listed newest first, requested and followed to its end', async (context) => {
     const { server, v1, ended } = await openScene(context, { revision });
     const begun = await curl('POST', `${v1()}/backups`);
     expect(begun.status).toBe(revision === 61 ? 202 : 200);
@@ -85,7 +85,7 @@ describe.each(REVISIONS)('backups in revision %i', (revision) => {
 });
 
 describe('the configuration', () => {
-  test('shows what was set, never the key, and takes all of a change or nothing', async (context) => {
+  test('shows what was set, but never the key, and applies all of a change or nothing', async (context) => {
     const { server, v1 } = await openScene(context, { taste: 'plain' });
     const url = `${v1()}/backups-config`;
     const before = (await curl('GET', url)).json();
@@ -125,7 +125,7 @@ describe('the configuration', () => {
     expect(JSON.stringify(server.calls)).not.toContain('another key');
   });
 
-  test('backups above the minimum and past their days are discarded', async (context) => {
+  test('backups beyond the minimum number and past their days are discarded', async (context) => {
     const { server, v1, ended } = await openScene(context);
     await curl('PATCH', `${v1()}/backups-config`, { json: { min_backup_count: 1, retention_time: 0 } });
     await server.schedule();
@@ -138,7 +138,7 @@ describe('the configuration', () => {
 });
 
 describe('the instance', () => {
-  test('says all of the document when its taste is plain, and less when it is odd', async (context) => {
+  test('has every field of the document in the plain variant, and fewer in the odd one', async (context) => {
     const plain = await openScene(context, { taste: 'plain' });
     expect((await curl('GET', plain.v1())).json()).toMatchObject({
       id: 4,
@@ -160,7 +160,7 @@ describe('the instance', () => {
   });
 
   test.for(REVISIONS)(
-    'is deployed for a while by restart, recreate and update: revision %i',
+    'is deploying for a while after restart, recreate and update: revision %i',
     async (revision, context) => {
       let gate = Promise.withResolvers<void>();
       const { server, v1 } = await openScene(context, {
@@ -193,7 +193,7 @@ describe('the instance', () => {
     },
   );
 
-  test('measures this machine, and gives the latest points that are asked for', async (context) => {
+  test('measures this machine, and returns the requested number of latest points', async (context) => {
     const { v1 } = await openScene(context);
     const all = (await curl('GET', `${v1()}/metrics`)).json<string[]>();
     expect(
@@ -221,7 +221,7 @@ describe('the instance', () => {
 });
 
 describe('credentials', () => {
-  test('no token, an unknown one or one that expired is a 401, reading does not allow to change', async (context) => {
+  test('without a token, or with an unknown or expired one, get a 401; a read-only token cannot change anything', async (context) => {
     const { server, v1 } = await openScene(context);
     for (const token of [undefined, 'bearer nonsense', 'nonsense']) {
       const { status, json, headers } = await curl('GET', v1(), { token });

@@ -23,7 +23,7 @@ describe('trouble', () => {
     ]);
   });
 
-  test('work can be done when the answer is long gone', async (context) => {
+  test('work can be done long after the answer', async (context) => {
     const page = { status: 504, body: '<html>gateway timeout</html>', html: true };
     const { server, v1 } = await openScene(context, { trouble: () => ({ workAfterMs: 300, answer: page }) });
     const { status, headers, bytes } = await curl('PATCH', `${v1()}/restart`);
@@ -33,7 +33,7 @@ describe('trouble', () => {
   });
 
   test.for(['plain', 'odd'] as const)(
-    'a task can fail, and changes nothing then: %s',
+    'a task can fail, and then changes nothing: %s',
     async (taste, context) => {
       const { server, v1, ended } = await openScene(context, {
         taste,
@@ -57,7 +57,7 @@ describe('trouble', () => {
     },
   );
 
-  test('a download can end early, with a sign or without one', async (context) => {
+  test('a download can end early, with or without an error of the connection', async (context) => {
     let trouble: Trouble = { cutAfter: 1000 };
     const { server, v1 } = await openScene(context, { revision: 61, ranges: true, trouble: () => trouble });
     const url = `${v1()}/backups/${server.backups[0]?.id}/download`;
@@ -68,7 +68,7 @@ describe('trouble', () => {
     expect([broken.exitCode, broken.bytes.length]).toEqual([18, 1000]);
   });
 
-  test('the trouble hears of every call before it is acted on, with all but its key', async (context) => {
+  test('the trouble sees every call before it is carried out, with everything but its key', async (context) => {
     const seen: string[] = [];
     const { server, v1 } = await openScene(context, {
       trouble: async (call) => {
@@ -90,8 +90,8 @@ describe('trouble', () => {
   });
 });
 
-describe('the odd taste', () => {
-  test('leaves away what is not known, and says a status that no document has', async (context) => {
+describe('the odd variant', () => {
+  test('leaves out unknown values, and reports a status that is in no document', async (context) => {
     const gate = Promise.withResolvers<void>();
     const { server, v1 } = await openScene(context, {
       taskMs: 400,
@@ -110,7 +110,7 @@ describe('the odd taste', () => {
     expect([...words]).toContain('archiving');
   });
 
-  test('the plain one has every field and only words of the document', async (context) => {
+  test('the plain one has every field, and only words of the document', async (context) => {
     const gate = Promise.withResolvers<void>();
     const { server, v1, ended } = await openScene(context, {
       taste: 'plain',
@@ -141,7 +141,7 @@ describe('the odd taste', () => {
   });
 });
 
-test('there are as many instances as are wished, each with its own data, keys and tasks', async (context) => {
+test('there are as many instances as requested, each with its own data, keys and tasks', async (context) => {
   const { server, v1 } = await openScene(context, {
     instances: [
       { name: 'one', guid: 'id-1', key: 'the key of number one', backups: 2 },
@@ -168,7 +168,7 @@ test('there are as many instances as are wished, each with its own data, keys an
   expect(() => server.instance('four')).toThrow('there is no instance four');
 });
 
-test('closing ends what is in progress', async (context) => {
+test('closing ends everything in progress', async (context) => {
   const { server, v1 } = await openScene(context, {
     taskMs: 3_600_000,
     trouble: ({ path }) =>
@@ -183,35 +183,32 @@ test('closing ends what is in progress', async (context) => {
 });
 
 describe('the foreign service started by hand', () => {
-  test.for(['61', '62', 'v0'])(
-    'prints where it is and lives until SIGTERM: revision %s',
-    async (revision) => {
-      const program = join(import.meta.dirname, 'serve.ts');
-      const child = spawn(process.execPath, [program, '--revision', revision, '--task-ms', '10'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      try {
-        const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-        const said = JSON.parse(line) as Record<'url' | 'token' | 'readOnlyToken' | 'key', string> & {
-          instances: Record<string, string>;
-        };
-        expect(said.instances['orders']).toBe(said.url);
-        expect(Object.keys(said.instances)).toEqual(['orders', 'orders-dr']);
-        expect(said.key.length).toBeGreaterThan(12);
-        const v1 = said.url.replace('/service-instances/', '/v1/instances/');
-        const [url, expected] = revision === 'v0' ? [`${said.url}/backups`, 302] : [`${v1}/backups`, 200];
-        expect((await curl('GET', url, { token: said.token })).status).toBe(expected);
-        expect((await curl('GET', url, { token: said.readOnlyToken })).status).toBe(expected);
-        const ended = once(child, 'close');
-        child.kill('SIGTERM');
-        expect(await ended).toEqual([0, null]);
-      } finally {
-        child.kill('SIGKILL');
-      }
-    },
-  );
+  test.for(['61', '62', 'v0'])('prints its address and runs until SIGTERM: revision %s', async (revision) => {
+    const program = join(import.meta.dirname, 'serve.ts');
+    const child = spawn(process.execPath, [program, '--revision', revision, '--task-ms', '10'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+      const said = JSON.parse(line) as Record<'url' | 'token' | 'readOnlyToken' | 'key', string> & {
+        instances: Record<string, string>;
+      };
+      expect(said.instances['orders']).toBe(said.url);
+      expect(Object.keys(said.instances)).toEqual(['orders', 'orders-dr']);
+      expect(said.key.length).toBeGreaterThan(12);
+      const v1 = said.url.replace('/service-instances/', '/v1/instances/');
+      const [url, expected] = revision === 'v0' ? [`${said.url}/backups`, 302] : [`${v1}/backups`, 200];
+      expect((await curl('GET', url, { token: said.token })).status).toBe(expected);
+      expect((await curl('GET', url, { token: said.readOnlyToken })).status).toBe(expected);
+      const ended = once(child, 'close');
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
 
-  test('says how it is used when it is not used so', async () => {
+  test('ends with 2 when it is started with wrong arguments', async () => {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'serve.ts'), '--revision', '60'], {
       stdio: 'ignore',
     });

@@ -82,7 +82,7 @@ describe('V0 alone', () => {
     gate.resolve();
   });
 
-  test('ids that do not match are a 412 with a message, and nothing is done', async (context) => {
+  test('ids that do not match get a 412 with a message, and nothing is done', async (context) => {
     const scene = await openScene(context, { revision: 'v0' });
     const { server } = scene;
     const session = sessionOf(scene);
@@ -111,7 +111,7 @@ describe('V0 alone', () => {
     }
   });
 
-  test('without a session nothing is done: the answer leads to the same place with one', async (context) => {
+  test('without a session nothing is done: the answer redirects to the same place with one', async (context) => {
     const scene = await openScene(context, { revision: 'v0' });
     const { server } = scene;
     const path = new URL(`${server.url}/backups`).pathname;
@@ -169,7 +169,7 @@ describe('a download', () => {
     },
   );
 
-  test('is open by both methods when the taste is plain, and by one when that is wished', async (context) => {
+  test('is possible with both methods in the plain variant, and with one when that is requested', async (context) => {
     for (const [downloadBy, expected] of [
       [undefined, [200, 200]],
       ['POST', [404, 200]],
@@ -185,7 +185,7 @@ describe('a download', () => {
     }
   });
 
-  test('is offered only when its key was given by the user, and is the newest one where the service says so', async (context) => {
+  test('is offered only if the user set its key; if the service says so, only for the newest backup', async (context) => {
     const scene = await openScene(context, { oldDownloads: false });
     const { server, v1, ended } = scene;
     const session = sessionOf(scene);
@@ -203,7 +203,7 @@ describe('a download', () => {
     expect((await curl('GET', `${server.url}/backups/${old}/download`, session)).status).toBe(412);
   });
 
-  test('can continue in the middle where ranges are supported, and only of the same file', async (context) => {
+  test('can continue in the middle where ranges are supported, but only for the same file', async (context) => {
     const scene = await openScene(context, { revision: 61, ranges: true });
     const { server, v1 } = scene;
     const url = `${v1()}/backups/${server.backups[0]?.id}/download`;
@@ -222,7 +222,7 @@ describe('a download', () => {
     expect([beyond.status, beyond.headers['content-range']]).toEqual([416, [`bytes */${size}`]]);
   });
 
-  test('knows no ranges otherwise', async (context) => {
+  test('otherwise supports no ranges', async (context) => {
     const { server, v1 } = await openScene(context, { revision: 61 });
     const url = `${v1()}/backups/${server.backups[0]?.id}/download`;
     const { status, bytes, headers } = await curl('GET', url, { args: ['-H', 'range: bytes=1000-'] });

@@ -43,7 +43,7 @@ test('a file without a public key is refused as `audit verify --public-key` refu
   });
 });
 
-test('what is wrong with a file is said in the words of the command line', async () => {
+test('problems of a file are reported in the words of the command line', async () => {
   const { home, context, put, file } = openHome();
   put('good');
   put('empty', '');
@@ -60,13 +60,13 @@ test('what is wrong with a file is said in the words of the command line', async
   }
 });
 
-test('a pipe keeps what is in it for the one who takes the key', async () => {
+test('the content of a pipe is left for the reader of the key', async () => {
   const { home, file } = openHome();
   execFileSync('mkfifo', [join(home, 'pipe')]);
   expect(await file('~/pipe')).toBe('unread');
 });
 
-test('a path is one of the file system: no home of others, and never standard input', () => {
+test('a path is a path in the file system: not the home of another user, and never standard input', () => {
   const env = { HOME: '/srv/somebody' };
   expect(pathOf(env, '~')).toBe('/srv/somebody');
   expect(pathOf(env, '~/a b')).toBe('/srv/somebody/a b');

@@ -48,7 +48,7 @@ async function openHome() {
   return { load, waiting };
 }
 
-test('a plan is there before its instances have answered, and stays while they are asked again', async () => {
+test('a plan is listed before its instances have answered, and stays while they are asked again', async () => {
   const { load, waiting } = await openHome();
   for (const round of ['first', 'second']) {
     const told: Fleet[] = [];

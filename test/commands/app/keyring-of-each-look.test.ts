@@ -37,7 +37,7 @@ test('a passphrase that was entered for a run opens the key store for the next l
   expect(asked).toBe(1);
 });
 
-test('a look in a home without a vault, as of a dry run, asks for no new passphrase', async () => {
+test('a look in a home without a vault, as for a dry run, asks for no new passphrase', async () => {
   const home = join(temporaryHome(), 'home');
   const stream = { isTTY: true, write: () => true };
   const screen = { enter: () => Promise.reject(new Error('it was asked for')), say: () => undefined };

@@ -40,14 +40,14 @@ test('a lab is shown with its instances, clock, settings and scenarios', async (
   expect((await look()).scenarios.map(({ name }) => name)).toContain('lost-answers');
 });
 
-test('an instance is lost and comes back, as the lab itself says', async () => {
+test('an instance is lost and comes back, as the lab itself reports', async () => {
   expect(await changeLab(config, { do: 'lose', instance: 'orders' })).toMatch(/^orders is lost/u);
   expect(await stateOf('orders')).toBe('lost');
   expect(await changeLab(config, { do: 'bring-back', instance: 'orders' })).toMatch(/^orders is running/u);
   expect(await stateOf('orders')).toBe('running');
 });
 
-test('a scenario plays, its faults are told in words, and they end', async () => {
+test('a scenario plays, its faults are described in words, and they end', async () => {
   expect(await changeLab(config, { do: 'play', scenario: 'lost-answers' })).toContain(
     'lost-answers has begun',
   );
@@ -67,7 +67,7 @@ test('a scenario plays, its faults are told in words, and they end', async () =>
   expect((await look()).faults).toEqual([]);
 });
 
-test('the clock moves by what was typed, and a refusal repeats what is wrong with it', async () => {
+test('the clock moves by the duration that was typed, and a refusal says what is wrong with it', async () => {
   const before = Date.parse((await look()).clock.now);
   expect(await changeLab(config, { do: 'advance', by: '30d' })).toMatch(
     /^the clock of the lab shows .* UTC/u,
@@ -82,14 +82,14 @@ test('the clock moves by what was typed, and a refusal repeats what is wrong wit
   expect((await look()).clock.aheadSeconds).toBe(30 * 86_400);
 });
 
-test('expired tokens are replaced in their file, and the next look takes the new one', async () => {
+test('expired tokens are replaced in their file, and the next look uses the new one', async () => {
   const old = await readFile(lab.tokenFile, 'utf8');
   expect(await changeLab(config, { do: 'expire-tokens' })).toMatch(/holds a new one$/u);
   expect(await readFile(lab.tokenFile, 'utf8')).not.toBe(old);
   expect((await look()).instances).toHaveLength(2);
 });
 
-test('what the service was asked to change is listed, the newest first', async () => {
+test('changes that the service was asked to make are listed, the newest first', async () => {
   const ask = async (path: string, body: object) =>
     fetch(`${lab.url}/v1/instances/${lab.instances[0]?.guid}${path}`, {
       method: 'PATCH',
@@ -116,7 +116,7 @@ test('an unknown instance and an unknown scenario are refused in words', async (
   });
 });
 
-test('an instance is deleted, and can neither be lost nor come back then', async () => {
+test('an instance is deleted, and can then neither be lost nor come back', async () => {
   expect(await changeLab(config, { do: 'delete', instance: 'orders-dr' })).toMatch(/^orders-dr is deleted/u);
   expect(await stateOf('orders-dr')).toBe('deleted');
   for (const what of ['lose', 'bring-back'] as const)
@@ -125,7 +125,7 @@ test('an instance is deleted, and can neither be lost nor come back then', async
     );
 });
 
-test('an instance that is somewhere else is told apart, and stays what the config says of it', async () => {
+test('an instance outside the lab is listed separately, and is a rehearsal or not as its config says', async () => {
   const url = 'https://dashboard.example.com/service-instances/1';
   const instances = { ...config.instances, billing: { ...own('orders'), url, rehearsal: false } };
   const context = { env: { LIFEBOAT_HOME: lab.folder }, configPath: undefined } as never;
@@ -134,7 +134,7 @@ test('an instance that is somewhere else is told apart, and stays what the confi
   expect(home.instances.map(({ isRehearsal }) => isRehearsal)).toEqual([true, true, false]);
 });
 
-test('without a lab in the config there is nothing to look at and nothing to change', async () => {
+test('without a lab in the config there is nothing to show and nothing to change', async () => {
   const { lab: _, ...rest } = config;
   const none = rest as LoadedConfig;
   const signal = new AbortController().signal;
@@ -145,7 +145,7 @@ test('without a lab in the config there is nothing to look at and nothing to cha
   expect(await stateOf('orders')).toBe('running');
 });
 
-test('a lab that has ended is told as one that has ended', async () => {
+test('a lab that has ended is reported as ended', async () => {
   const other = await startTestLab({ instances: [{ name: 'one' }] });
   onTestFinished(() => other.close());
   const gone = parseConfig(other.configYaml, join(lab.folder, 'other.yaml'));

@@ -20,7 +20,7 @@ test('an audit that could not be made says why in the words of the command, with
   ]);
 });
 
-test('an audit that said nothing names its exit code and the command', () => {
+test('an audit without output names its exit code and the command', () => {
   expect(failed('')).toEqual([
     'the command ended with exit code 2',
     'try it on the command line: lifeboat audit verify',

@@ -38,7 +38,7 @@ async function manyInstances() {
   return { context, config, count: 2 * SOURCES };
 }
 
-test('each answer judges its instance and the source of it again, and not the whole board', async () => {
+test('each answer updates the verdict of its instance and of its source, and not of the whole board', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const { context, config, count } = await manyInstances();

@@ -95,7 +95,7 @@ const file = (name: string, text: string) => {
   return path;
 };
 
-test('a key store that is not open is named as the cause, and the key of an open one pins the record', async () => {
+test('a locked key store is named as the cause, and the key of an open one pins the record', async () => {
   const { signer } = await stored(started, closed);
   vi.stubEnv('NO_COLOR', '1');
   const { LIFEBOAT_PASSPHRASE_FILE: _, ...env } = context().env;
@@ -116,7 +116,7 @@ test('a key store that is not open is named as the cause, and the key of an open
   expect(said.out).toContain('key.locked');
 });
 
-test('an audit ends with 0 under the key of this machine or a given one, with 3 without any, with 1 where something is wrong', async () => {
+test('an audit ends with 0 under the key of this machine or a given one, with 3 without a key, and with 1 if anything is wrong', async () => {
   const { signer } = await stored(started, closed);
   expect(await verify([]), said.out).toBe(0);
   expect(said.out).toContain(`checkpoint in ${join(home, 'checkpoints')}: fits the first 3 entries, up to `);
@@ -139,7 +139,7 @@ test('an audit ends with 0 under the key of this machine or a given one, with 3 
   });
 });
 
-test('the verdict is in the JSON, with what pins the log, and which leaves are those of a run', async () => {
+test('the JSON has the verdict, what pins the log, and which leaves belong to a run', async () => {
   const { signer } = await stored(started, fact, closed);
   expect(await verify([RUN], {}, 'json')).toBe(0);
   expect(JSON.parse(said.out)).toEqual({
@@ -180,7 +180,7 @@ test('a home whose journal was replaced by one with another key is not intact un
   );
 });
 
-test('the anchor of the store is printed, and betrays a home that was rolled back', async () => {
+test('the anchor of the store is printed, and reveals a home that was rolled back', async () => {
   const { signer } = await written(freshSigner(), started, fact);
   const publicKey = file('key.pub', signer.publicKey);
   cpSync(home, join(home, '..', 'earlier'), { recursive: true });
@@ -268,7 +268,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
     expect(await verify([], { publicKey }), said.out).toBe(0);
   });
 
-  test('that are none are found', async (done) => {
+  test('that are not signatures are found', async (done) => {
     await pinned(...documents(done, RUN, { signature: 'not a signature' }));
     expect(await verify([RUN], { publicKey })).toBe(1);
     expect(said.out).toMatch(/problem: run\/\S+ entry 3: \S+\.sig does not verify/u);
@@ -288,7 +288,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
     );
   });
 
-  test('are called unchecked where there is no tool for it, in the verdict and as JSON', async (done) => {
+  test('are reported as unchecked where the tool for it is missing, in the verdict and in JSON', async (done) => {
     await pinned(...documents(done, RUN));
     vi.stubEnv('PATH', home);
     expect(await verify([], { publicKey })).toBe(3);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { lookAtInstance } from '../../../src/commands/doctor/instance.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 
-test('an instance that takes a connection and never answers is told after its time, with what to try', async () => {
+test('an instance that accepts a connection and never answers is reported after a timeout, with what to try', async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
   server.listen(0, '127.0.0.1');
@@ -36,7 +36,7 @@ test('an instance that takes a connection and never answers is told after its ti
   ]);
 });
 
-test('an address without TLS on another machine is told, also where it does not answer', async () => {
+test('an address without TLS on another machine is reported, even if it does not answer', async () => {
   const config = parseConfig(
     `instances:
   orders:

@@ -13,12 +13,12 @@ function disk({ free = 1e9, denied }: { readonly free?: number; readonly denied?
 
 const SAFE = expect.stringContaining('looking is safe');
 
-test('a home with room says nothing, nor does one that is not there yet', async () => {
+test('a home with free space, or one that does not exist yet, causes no finding', async () => {
   expect(await homeTrouble('/srv/home', disk({}))).toBeUndefined();
   expect(await homeTrouble('/srv/home', disk({ denied: 'ENOENT' }))).toBeUndefined();
 });
 
-test('a full disk is named as that, with what is safe and how to continue', async () => {
+test('a full disk is reported as full, with what is safe and how to continue', async () => {
   expect(await homeTrouble('/srv/home', disk({ free: 4096 }))).toEqual({
     text: 'the disk of /srv/home is full: 4 KiB free',
     hints: [SAFE, 'make room: df -h /srv/home'],

@@ -44,7 +44,7 @@ test('a newest backup that no held key opens is bad, and named, with what to do'
   expect(shown([unopened('backup.wrong-key')])).toMatchObject([{ what: 'orders: keys', state: 'bad' }]);
 });
 
-test('a newest backup that is damaged is bad by itself: its keys are held', () => {
+test('a damaged newest backup is bad, although all its keys are held', () => {
   expect(shown([SET, unopened('backup.corrupt')])).toMatchObject([
     { what: 'orders: keys', state: 'ok' },
     {
@@ -56,7 +56,7 @@ test('a newest backup that is damaged is bad by itself: its keys are held', () =
   ]);
 });
 
-test('an older backup that could not be opened, and one from before a key was added, are no problem', () => {
+test('an older backup that could not be opened, and one from before a key was added, cause no finding', () => {
   const fine = [
     { what: 'orders: keys', state: 'ok', found: `every key that may be in force is held: ${KEY}` },
   ];

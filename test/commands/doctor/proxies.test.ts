@@ -25,7 +25,7 @@ test('the proxy of each instance and of the platform is shown, without its passw
   ]);
 });
 
-test('a variable that names no HTTP proxy is bad for those that take it', () => {
+test('a variable that names no HTTP proxy is bad for the instances and the platform that use it', () => {
   vi.stubEnv('HTTPS_PROXY', 'socks5://proxy.example.net:1080');
   vi.stubEnv('NO_PROXY', 'example.org,192.0.2.0/24');
   expect(proxyChecks(config).map(({ state, what }) => `${state} ${what}`)).toEqual([

@@ -40,7 +40,7 @@ test.each([
   expect(workersCheck(FREE, queue)).toEqual([expect.objectContaining(check)]);
 });
 
-test('at a home without a team, a run that may go on and that no process holds is told, one that waits is not', () => {
+test('in a home without a team, a run that may go on and that no process holds is reported, but not one that waits', () => {
   expect(workersCheck(FREE, undefined)).toMatchObject([
     { state: 'warn', found: '1 open run left to the workers, and no process holds 1 that may go on' },
   ]);

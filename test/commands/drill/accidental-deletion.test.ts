@@ -25,7 +25,7 @@ test('a drill whose DELETE the database refuses ends with the reason, and does n
   await expect(playing).rejects.toBe(REFUSED);
 });
 
-test('no order is deleted before the service can restore to a moment that is clear of both edges', async () => {
+test('no order is deleted before the service can restore to a moment at a distance from both edges', async () => {
   const did: string[] = [];
   const ranges = [undefined, seconds(0), seconds(9), seconds(11)];
   const stage = stageWith(async () => {

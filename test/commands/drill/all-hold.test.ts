@@ -4,7 +4,7 @@ import { allHold } from '../../../src/commands/drill/chapter.ts';
 const CHECK = { what: 'orders came back', holds: true };
 const TABLE = { name: 'orders', rows: 120, md5: 'a', expected: { rows: 120, md5: 'a' }, equal: true };
 
-test('a chapter holds where every check does and every table has the rows that were expected', () => {
+test('a chapter holds only if every check holds and every table has the expected rows', () => {
   expect(allHold({ checks: [CHECK], tables: [TABLE] })).toBe(true);
   expect(allHold({ checks: [CHECK, { ...CHECK, holds: false }], tables: [TABLE] })).toBe(false);
   expect(allHold({ checks: [CHECK], tables: [TABLE, { ...TABLE, equal: false }] })).toBe(false);

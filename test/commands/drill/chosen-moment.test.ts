@@ -13,7 +13,7 @@ const FACTS = {
 };
 const HOW = { rowsLostHow: 'from the chosen moment to the DELETE' };
 
-test('what was lost is measured from the moment that the run restored to, by the clock of the service', () => {
+test('the data loss is measured from the moment that the run restored to, by the clock of the service', () => {
   expect(chosenMoment('2026-03-10T12:01:00.000+00:00', FACTS)).toEqual({
     lost: { rowsLostSeconds: 0.25, ...HOW },
     another: undefined,
@@ -24,13 +24,13 @@ test('what was lost is measured from the moment that the run restored to, by the
   });
 });
 
-test('from a moment after the DELETE nothing is measured, and it is named', () => {
+test('from a moment after the DELETE no loss is measured, and the chosen moment is reported', () => {
   expect(chosenMoment('2026-03-10T12:01:05Z', FACTS)).toEqual({
     lost: {},
     another: 'you chose 2026-03-10T12:01:05.000Z; the last good moment was 2026-03-10T12:01:00.000Z',
   });
 });
 
-test('a service that does not name the moment is taken at the last good one', () => {
+test('where the service does not name the moment, the last good one is assumed', () => {
   expect(chosenMoment(undefined, FACTS).lost.rowsLostSeconds).toBe(0.25);
 });

@@ -44,7 +44,7 @@ function leave(parent: string, record: DrillRecord, name: string = record.id): s
 const namesOf = (drills: readonly { readonly record: DrillRecord }[]) =>
   drills.map(({ record }) => record.id);
 
-test('the oldest drills are deleted first, and a fixed number stays', () => {
+test('the oldest drills are deleted first, and a fixed number is kept', () => {
   const parent = folder();
   const records = [3, 1, 4, 2].map((at) => drillAt(day(at)));
   for (const record of records) leave(parent, record);
@@ -54,7 +54,7 @@ test('the oldest drills are deleted first, and a fixed number stays', () => {
   expect(namesOf(beyond(newest, 9))).toEqual([]);
 });
 
-test('the drill that has just ended always stays, whatever came of it and whatever the clock says', () => {
+test('the drill that has just ended is always kept, whatever its outcome and whatever the clock says', () => {
   const parent = folder();
   const failed = leave(parent, drillAt(day(1), { outcome: 'failed' }));
   expect(beyond(failed, 1)).toEqual([]);
@@ -64,7 +64,7 @@ test('the drill that has just ended always stays, whatever came of it and whatev
   expect(namesOf(beyond(failed, 3))).toEqual([]);
 });
 
-test('a drill of a time still to come stays, and keeps none of the others from staying', () => {
+test('a drill dated in the future is kept, and does not count towards the number that is kept', () => {
   const parent = folder();
   for (const year of [2098, 2099]) leave(parent, drillAt(`${year}-01-01T00:00:00Z`));
   leave(parent, drillAt(day(1)));
@@ -73,7 +73,7 @@ test('a drill of a time still to come stays, and keeps none of the others from s
   expect(namesOf(oldDrills(parent))).toEqual(['20260302-000000']);
 });
 
-test('a drill with a foreign file beside it stays, also if the file is beside the report of a run', () => {
+test('a drill with a foreign file beside it is kept, even if the file is beside the report of a run', () => {
   const parent = folder();
   const [notes, scan] = [1, 2].map((at) => leave(parent, drillAt(day(at)))) as [string, string];
   leave(parent, drillAt(day(3)));
@@ -104,7 +104,7 @@ test('the remains of a killed drill are not taken for foreign files', () => {
   expect(foreignIn(home)).toEqual([]);
 });
 
-test('the newest proven drill always stays, however many failed after it', () => {
+test('the newest proven drill is always kept, however many failed after it', () => {
   const parent = folder();
   leave(parent, drillAt(day(1)));
   for (const at of [2, 3, 4]) leave(parent, drillAt(day(at), { outcome: 'failed' }));
@@ -114,7 +114,7 @@ test('the newest proven drill always stays, however many failed after it', () =>
   expect(namesOf(beyond(newest, 3))).toEqual(['20260302-000000']);
 });
 
-test('only what is known to be the folder of a drill that is over is ever named', async () => {
+test('only a folder known to be that of a finished drill is ever named for deletion', async () => {
   const [parent, elsewhere] = [folder(), folder()];
   const newest = leave(parent, drillAt(day(9)));
   mkdirSync(join(parent, 'evidence'));
@@ -134,7 +134,7 @@ test('only what is known to be the folder of a drill that is over is ever named'
   expect(namesOf(beyond(newest, 1))).toEqual(['20260304-000000']);
 });
 
-test('a removed drill goes with its link, and nothing else does', () => {
+test('removing a drill removes its link too, and nothing else', () => {
   const [parent, links] = [folder(), folder()];
   const [gone, stays] = [1, 2].map((at) => leave(parent, drillAt(day(at)))) as [string, string];
   for (const home of [gone, stays]) symlinkSync(home, join(links, home.slice(parent.length + 1)));
@@ -144,7 +144,7 @@ test('a removed drill goes with its link, and nothing else does', () => {
   expect(existsSync(join(stays, 'lifeboat.db'))).toBe(true);
 });
 
-test('a drill goes with its link also where its folder was named by way of a link', () => {
+test('a drill is removed with its link even where its folder was reached through a link', () => {
   const [parent, home, elsewhere] = [folder(), folder(), folder()];
   const typed = join(elsewhere, 'evidence');
   symlinkSync(parent, typed);
@@ -155,7 +155,7 @@ test('a drill goes with its link also where its folder was named by way of a lin
   expect([readdirSync(parent), readdirSync(join(home, 'drills'))]).toEqual([[], []]);
 });
 
-test('two drills of the same second are both found again, wherever they lie', () => {
+test('two drills of the same second can both be found again, wherever they are', () => {
   const [home, one, other] = [folder(), folder(), folder()];
   const made = [one, other].flatMap((parent) =>
     [1, 2].map(() => newDrillHome({ LIFEBOAT_HOME: home }, parent)),
@@ -174,7 +174,7 @@ test('a drill whose folder is named by way of a link to the drills needs no link
   expect(readdirSync(join(home, 'drills'))).toEqual([basename(made)]);
 });
 
-test('what a removal that was cut off has left is no drill any more, and nothing else is taken for that', () => {
+test('the remains of an interrupted removal no longer count as a drill, and nothing else is taken for such remains', () => {
   const parent = folder();
   const left = leave(parent, drillAt(day(1)), '20260301-000000.removing');
   mkdirSync(join(parent, 'mine.removing'));

@@ -29,7 +29,7 @@ const PROOF: ChapterProof = {
   files: [],
 };
 
-test('the recovery point of a chapter is that of the report of its run', () => {
+test('the recovery point of a chapter is the one in the report of its run', () => {
   const lostMs = measuresOfRun('disaster-recovery', RECOVERY)?.point?.lostMs ?? Number.NaN;
   expect(recoveryPointOf('disaster-recovery', RECOVERY)).toEqual({
     rpoSeconds: lostMs / 1000,
@@ -38,7 +38,7 @@ test('the recovery point of a chapter is that of the report of its run', () => {
   expect(recoveryPointOf('disaster-recovery', RECOVERY.slice(0, 3))).toEqual({});
 });
 
-test('what the drill counts itself on the rows has a name of its own, and is set against no objective', () => {
+test('the loss that the drill counts in rows has a name of its own, and is compared with no objective', () => {
   const measures = {
     ...{ rpoSeconds: 3.7, rpoHow: 'from the chosen moment to the incident' },
     ...{ rowsLostSeconds: 0.1, rowsLostHow: 'from the chosen moment to the DELETE' },

@@ -37,14 +37,14 @@ function stored(entry: NewEntry, at: number, index: number): Entry {
 }
 
 describe('an evaluation that finds nothing new', () => {
-  test('goes on record once a week, whatever the number of evaluations', () => {
+  test('goes on record once a week, however many evaluations there are', () => {
     const entries = year(new Set());
     expect(entries).toHaveLength(53);
     const months = new Set(entries.map(({ at }) => at.slice(0, 7)));
     expect(months.size).toBe(12);
   });
 
-  test('leaves since when the verdict stands, and when a finding was seen first', () => {
+  test('keeps the time since when the verdict stands, and when a finding was first seen', () => {
     const first = stored(made(undefined, START, 'red').entry as NewEntry, START, 0);
     const before = newestEvaluationIn([first]);
     const { changed, entry } = made(before, START + 7 * DAY, 'red');

@@ -69,18 +69,18 @@ async function found(entries: Parameters<typeof journalOf>[0] = ENDED, beforeMs 
   return (await findDownloads(journalOf(entries), home, beforeMs)).map(({ path }) => path);
 }
 
-test('what a run that is over has downloaded may go, with what is not complete, once it is old enough', async () => {
+test('the downloads of a finished run may be removed, incomplete ones too, once they are old enough', async () => {
   const old = [leave(file(3)), leave(`${file(4)}.part`), leave(`${file(4)}.part.json`)];
   leave(file(5), new Date(NOW - 1000));
   expect(await found(ENDED, NOW - 2000)).toEqual(old);
 });
 
-test('what an open run has downloaded stays', async () => {
+test('the downloads of an open run are kept', async () => {
   leave(file(3));
   expect(await found([started(runId('A'))])).toEqual([]);
 });
 
-test('what a run with an open follow-up has downloaded stays until that is done', async () => {
+test('the downloads of a run with an open follow-up are kept until it is done', async () => {
   const path = leave(file(3));
   const followUp = { id: 'retire-key-x', kind: 'retire-key', subject: 'x', what: 'retire', commands: [] };
   const opened = {
@@ -97,13 +97,13 @@ test('what a run with an open follow-up has downloaded stays until that is done'
   expect(await found([...ENDED, opened, done])).toEqual([path]);
 });
 
-test('the newest proven backup of each key stays, and an older proof of the same key may go', async () => {
+test('the newest proven backup of each key is kept, and an older proof of the same key may be removed', async () => {
   const older = leave(file(3));
   for (const id of [4, 5]) leave(file(id));
   expect(await found([...ENDED, proven(5, OTHER), proven(3, KEY), proven(4, KEY)])).toEqual([older]);
 });
 
-test('the backups that the recovery card names stay', async () => {
+test('the backups that the recovery card names are kept', async () => {
   leave(file(3));
   const card = {
     backupGuid: 'guid',
@@ -116,13 +116,13 @@ test('the backups that the recovery card names stay', async () => {
   ).toEqual([]);
 });
 
-test('the newest copy that was kept on purpose stays, and only that one', async () => {
+test('of the copies that were saved on purpose only the newest is kept', async () => {
   const older = leave(file(3, 'A', 'archive'), new Date(OLD.getTime() - 1000));
   leave(file(4, 'A', 'archive'));
   expect(await found()).toEqual([older]);
 });
 
-test('what is called otherwise, or is of a run that this journal does not know, is not looked at', async () => {
+test('files with another name, or of a run that this journal does not know, are ignored', async () => {
   leave(file(3, 'B'));
   leave('my-backup.tgz.enc');
   mkdirSync(join(home, 'backups', 'orders', file(4)));

@@ -18,11 +18,11 @@ test('a range of points in time without zones is in UTC', () => {
   });
 });
 
-test('what a task took is shown across times with and without a zone', () => {
+test('the duration of a task is shown even if only one of its times has a zone', () => {
   expect(took(Backup.parse({ id: 1, status: 'done', ...HALF_A_MINUTE }))).toBe('30 s');
 });
 
-test('what a task took is shown only when it has ended: a status that changed later says nothing of that', () => {
+test('the duration of a task is shown only when it has ended, and no longer once its status changed afterwards', () => {
   const shown = ['failed', 'deleted', 'running'].map((status) =>
     took(Backup.parse({ id: 1, status, ...HALF_A_MINUTE })),
   );

@@ -34,7 +34,7 @@ async function heldOf(listAll: Keyring['listAll']): Promise<readonly InstanceFac
   return held;
 }
 
-test('the keys of all instances are listed once, and an instance without one holds none', async () => {
+test('the keys of all instances are listed once, and an instance without keys holds none', async () => {
   let lists = 0;
   const held = await heldOf(async () => {
     lists += 1;
@@ -44,7 +44,7 @@ test('the keys of all instances are listed once, and an instance without one hol
   expect(held).toMatchObject([[], [KEY], [], []].map((keys) => ({ state: 'known', value: keys })));
 });
 
-test('a key store that opens while instances are asked is listed for those that are left', async () => {
+test('a key store that opens while instances are asked is listed for the remaining ones', async () => {
   let lists = 0;
   const held = await heldOf(async () => {
     lists += 1;

@@ -18,7 +18,7 @@ function report(...names: readonly string[]) {
   return metricsText({ at, instances, plans: [], drills: drillDue([], 3_600_000, at) });
 }
 
-test('each metric comes once with HELP and TYPE, times in seconds, sizes in bytes, and what is unknown is left out', () => {
+test('each metric appears once with HELP and TYPE, times in seconds, sizes in bytes, and unknown ones are left out', () => {
   const samples = parseMetrics(report('orders', 'billing'));
   const of = (name: string) =>
     samples.filter((one) => one.name === `lifeboat_instance_${name}` && one.labels['instance'] === 'orders');

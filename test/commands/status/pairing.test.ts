@@ -20,7 +20,7 @@ async function passed(
   return all;
 }
 
-test('an instance is passed on as soon as its target has answered, whichever of them is first', async () => {
+test('an instance is passed on as soon as its target has answered, whichever answers first', async () => {
   expect(await passed(['orders', 'bills', 'spare'], ['orders', 'spare', 'bills'])).toEqual([
     [],
     ['spare', 'orders -> spare'],
@@ -28,7 +28,7 @@ test('an instance is passed on as soon as its target has answered, whichever of 
   ]);
 });
 
-test('a target that was not asked for is not passed on, and one with a target of its own is both', async () => {
+test('a target that was not requested is not passed on, and one with a target of its own counts as both', async () => {
   expect(await passed(['users', 'orders'], ['orders', 'users', 'spare'])).toEqual([
     [],
     ['users -> orders'],

@@ -3,7 +3,7 @@ import { inGroups } from '../../../src/compose/survey.ts';
 
 const NAMES = Array.from({ length: 10_000 }, (_, at) => `db-${at}`);
 
-test('the records of ten thousand instances are read some at a time, each once, and none is kept', async () => {
+test('the records of ten thousand instances are read in groups, each once, and none is kept', async () => {
   const sizes: number[] = [];
   const read: string[] = [];
   const recordOf = inGroups(NAMES, {

@@ -77,7 +77,7 @@ test('the metrics have the workers by state and the queue, and nothing of a queu
   expect(textOf(statusOf({ code: 'queue.none', why: 'there is none' }, { value: LEFT }, at))).toEqual([]);
 });
 
-test('a cause is said once, however much is unknown because of it', () => {
+test('a cause is reported once, however much is unknown because of it', () => {
   const [queue, runs] = [{ of: 'queue' as const }, { of: 'runs' as const }];
   const trouble = (why: string) => ({ code: 'journal.refused', why });
   const same = [queue, runs].map((one) => ({ ...one, ...trouble('nobody is let in') }));
@@ -92,7 +92,7 @@ test('a cause is said once, however much is unknown because of it', () => {
   ]);
 });
 
-test('a live worker of the team is seen, and a queue that is dropped is a line and no failure', async () => {
+test('a live worker of the team is listed, and a dropped queue is a line of text and not a failure', async () => {
   const boss = await freshBoss(cluster);
   const context = contextOf(boss.address);
   working(boss, recorder());
@@ -109,11 +109,11 @@ test('a live worker of the team is seen, and a queue that is dropped is a line a
   expect(without).toMatchObject({ items: [], troubles: [{ of: 'queue', code: 'queue.none' }] });
 });
 
-test('a database that nobody answers for is said, for the queue and for the runs', async () => {
+test('a database that does not answer is reported, for the queue and for the runs', async () => {
   const seen = await seeWorkers(contextOf('postgres://ada@127.0.0.1:1/lifeboat'));
   expect(seen?.troubles.map(({ of }) => of)).toEqual(['queue', 'runs']);
 });
 
-test('a home of one person has no workers of a team', async () => {
+test('a home with a SQLite store has no workers of a team', async () => {
   expect(await seeWorkers(contextOf('sqlite'))).toBeUndefined();
 });

@@ -23,7 +23,7 @@ test('a run that opens a backup is left to a worker that holds a key of the inst
   expect(await refused('back-up-and-verify', '3fa9c01b22de')).toBeUndefined();
 });
 
-test('a run that needs no key before its first call is taken by any worker while none is on record', async () => {
+test('a run that needs no key before its first call is taken by any worker while no key is on record', async () => {
   for (const runbook of ['rotate-key', 'restore-backup', 'disaster-recovery', 'restart'])
     expect(await refused(runbook)).toBeUndefined();
 });

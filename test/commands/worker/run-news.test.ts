@@ -47,13 +47,13 @@ function world() {
   return { home, entries, children, sweep };
 }
 
-test('a thousand runs that wait for a signature cost no read of the journal', async () => {
+test('a thousand runs that wait for a signature cause no read of the journal', async () => {
   const { sweep } = world();
   const runs = Array.from({ length: 1_000 }, (_, at) => runOf(`run-${at}`));
   expect(await sweep(runs)).toEqual({ found: [], asked: [] });
 });
 
-test('a signature that has come for the request of a run is news; one for an earlier request is none', async () => {
+test('a signature for the current request of a run is news; one for an earlier request is not', async () => {
   const { home, entries, sweep } = world();
   const [now, before] = ['a'.repeat(16), 'b'.repeat(16)];
   const words = { target: 'orders', text: '', order: '', plan: '', requester: 'ada', expiresAt: LATER };
@@ -70,7 +70,7 @@ test('a signature that has come for the request of a run is news; one for an ear
   expect((await sweep([runOf('signed'), runOf('once'), runOf('unsigned')])).found).toEqual(['signed']);
 });
 
-test('plans that wait cost one query while nothing happens for them', async () => {
+test('waiting plans cost one query while nothing happens for them', async () => {
   const { entries, sweep } = world();
   const plans = Array.from({ length: 50 }, (_, at) => runOf(`plan-${at}`, 'plan'));
   await sweep(plans);
@@ -79,7 +79,7 @@ test('plans that wait cost one query while nothing happens for them', async () =
   expect(await sweep(plans)).toEqual({ found: ['plan-7'], asked: ['heads', 'plan/plan-7'] });
 });
 
-test('a child that has moved, or has ended, is news of its plan, until the plan itself has moved', async () => {
+test('a child that has moved or ended is news for its plan, until the plan itself has moved', async () => {
   const { children, sweep } = world();
   const plan = runOf('region', 'plan');
   const child = runOf('child', 'rotate-key', { planRun: 'region', lastAt: '2026-03-01T01:00:00.000Z' });

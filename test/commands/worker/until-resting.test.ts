@@ -42,7 +42,7 @@ function driven() {
   };
 }
 
-test('a run that waits for a task needs no place of its worker', async () => {
+test('a run that waits for a task occupies no place of its worker', async () => {
   const run = driven();
   run.begin('preflight');
   expect(await run.passes(0)).toBe(false);
@@ -52,7 +52,7 @@ test('a run that waits for a task needs no place of its worker', async () => {
 });
 
 test.each(['preflight', 'performRecovery', 'createBackup', 'setKey', 'restageApp'])(
-  'a run whose %s is not answered for long needs no place of its worker',
+  'a run whose %s is not answered for a long time occupies no place of its worker',
   async (verb) => {
     const run = driven();
     run.begin(verb);

@@ -36,7 +36,7 @@ test('the range begins at the oldest remaining backup, across all restores', () 
   expect(reachable({ spans, backups }, 1000)).toEqual({ start: 100, end: 1000 });
 });
 
-test('a backup of an abandoned timeline is no start for later times', () => {
+test('a backup of an abandoned timeline is no starting point for later times', () => {
   const onlyAbandoned = [backup('b', 1, 400, 40)];
   expect(reachable({ spans, backups: onlyAbandoned }, 1000)).toEqual({ start: 400, end: 499 });
   const withNewer = [...onlyAbandoned, backup('d', 3, 900, 70)];
@@ -65,7 +65,7 @@ test('a time is reached along the timeline of that time, from the newest earlier
   expect(at(5000)).toEqual(['c', 3, false]);
 });
 
-test('every time of the range has a route, which never starts after it', () => {
+test('every time of the range has a route, which never starts after that time', () => {
   const anyBackup = fc
     .record({ timeline: fc.integer({ min: 1, max: 3 }), stoppedAt: fc.nat(1000), end: fc.nat(100) })
     .map(({ timeline, stoppedAt, end }) =>
@@ -85,7 +85,7 @@ test('every time of the range has a route, which never starts after it', () => {
   );
 });
 
-test('names of log files and positions are read as PostgreSQL writes them', () => {
+test('names of log files and positions are interpreted as PostgreSQL writes them', () => {
   expect(segmentOf('00000002000000010000000A')).toEqual({ timeline: 2, number: 4096 + 10 });
   expect(segmentOf('00000002000000010000000A.partial')).toBeUndefined();
   expect(segmentAt(parseLsn('1/A00028'))).toBe(4096 + 10);

@@ -89,26 +89,23 @@ const LOCATED: readonly LocatedPostgres[] = [
   ...((await exists(PG15)) ? [{ kind: 'programs', folder: PG15 } as const] : []),
 ];
 
-test.for(LOCATED)(
-  'each database has an identifier of its own, and starts with it: $kind',
-  async (located) => {
-    const { engine } = await testEngine(onTestFinished, located);
-    const began = Math.floor(Date.now() / 1000);
-    const identifiers = ['one', 'other'].map(async (name) => {
-      const place = await engine.claim(name);
-      const data = join(place.folder, 'data');
-      await place.initialise(data);
-      const { query } = await place.start(data, {});
-      const [row] = await query<{ id: string }>('select system_identifier as id from pg_control_system()');
-      return BigInt(row?.id ?? 0);
-    });
-    const [one = 0n, other = 0n] = await Promise.all(identifiers);
-    expect(one).not.toBe(other);
-    for (const identifier of [one, other]) expect(Number(identifier >> 32n)).toBeGreaterThanOrEqual(began);
-  },
-);
+test.for(LOCATED)('each database has its own identifier, and starts with it: $kind', async (located) => {
+  const { engine } = await testEngine(onTestFinished, located);
+  const began = Math.floor(Date.now() / 1000);
+  const identifiers = ['one', 'other'].map(async (name) => {
+    const place = await engine.claim(name);
+    const data = join(place.folder, 'data');
+    await place.initialise(data);
+    const { query } = await place.start(data, {});
+    const [row] = await query<{ id: string }>('select system_identifier as id from pg_control_system()');
+    return BigInt(row?.id ?? 0);
+  });
+  const [one = 0n, other = 0n] = await Promise.all(identifiers);
+  expect(one).not.toBe(other);
+  for (const identifier of [one, other]) expect(Number(identifier >> 32n)).toBeGreaterThanOrEqual(began);
+});
 
-test.skipIf(!(await exists(PG15)))('another PostgreSQL does the whole of it: version 15', async () => {
+test.skipIf(!(await exists(PG15)))('another version of PostgreSQL does all of this: version 15', async () => {
   const { engine } = await testEngine(onTestFinished, { kind: 'programs', folder: PG15 });
   expect(engine.description).toMatch(/^PostgreSQL 15/);
   const { data, backUp, open } = await testInstance(engine);

@@ -93,7 +93,7 @@ test('beside a single executable, the folder postgresql contains the package or 
   expect(locatePostgres(around)).toEqual({ kind: 'package', folder: join(root, 'opt/postgresql') });
 });
 
-test('the package that the program brings wins over the project of the working folder', () => {
+test('the package shipped with the program wins over the project of the working folder', () => {
   install('project');
   const installed = install('usr/lib');
   expect(locatePostgres(machine(GLOBAL))).toEqual({ kind: 'package', folder: installed });
@@ -183,7 +183,7 @@ test('on a platform without a package the error says so, without a command that 
   });
 });
 
-test('the version in the command is the one in the lock file', () => {
+test('the version in the suggested command is the one in the lock file', () => {
   const file = join(import.meta.dirname, '../../../package-lock.json');
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly version?: string }>>;

@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 const now = new Date('2026-03-10T12:00:00Z');
 
 describe('the next drill', () => {
-  test('is due so long after the newest proven one; a failed one does not count', () => {
+  test('is due one period after the newest proven one; a failed one does not count', () => {
     const records = [
       drillAt('2026-01-01T00:00:00Z'),
       drillAt('2026-02-01T00:00:00Z'),
@@ -31,19 +31,19 @@ describe('the next drill', () => {
     expect(dueWords(drillDue(records, 90 * DAY, now))).toBe('2026-05-02 00:00:00 UTC (every 90 days)');
   });
 
-  test('is due at once where none was ever proven, and never where the config asks for none', () => {
+  test('is due at once where none was ever proven, and never where the config requires none', () => {
     expect(drillDue([], 30 * DAY, now)).toMatchObject({ isOverdue: true, dueAt: now.toISOString() });
     expect(drillDue([], undefined, now)).toMatchObject({ isOverdue: false, dueAt: undefined });
   });
 
-  test('a drill that is in progress is no last one, and one whose process died is', () => {
+  test('does not count a drill in progress as the last one, but does count one whose process died', () => {
     const { endedAt: _, ...running } = drillAt('2026-03-10T11:00:00Z', { outcome: 'running' });
     expect(drillDue([running], DAY, now).last).toBeUndefined();
     const { last, isOverdue } = drillDue([{ ...running, outcome: 'died' }], DAY, now);
     expect([last && isFailure(last), isOverdue]).toEqual([true, true]);
   });
 
-  test('is not put off by a drill of a time still to come, which is named; a clock may be a little ahead', () => {
+  test('is not delayed by a drill dated in the future, which is named; a clock may be a little ahead', () => {
     const records = [
       drillAt('2026-01-01T00:00:00Z'),
       drillAt('2026-03-10T12:04:00Z'),
@@ -60,7 +60,7 @@ describe('the next drill', () => {
     );
   });
 
-  test('no record counts whose times are none', () => {
+  test('ignores a record with invalid times', () => {
     expect(DrillRecord.safeParse(drillAt('2026-03-10T12:00:00Z')).success).toBe(true);
     for (const wrong of [{ begunAt: 'bad-date' }, { endedAt: '2026-13-01T00:00:00Z' }])
       expect(DrillRecord.safeParse(drillAt('2026-03-10T12:00:00Z', wrong)).success).toBe(false);
@@ -88,7 +88,7 @@ describe('the report of a drill', () => {
     ]);
   });
 
-  test('says the same in Markdown and HTML, and is itself in JSON', () => {
+  test('says the same in Markdown and HTML, and is the data itself in JSON', () => {
     const [md, html] = [renderDrill(report, 'md'), renderDrill(report, 'html')];
     for (const words of [
       '6 min 40 s',
@@ -102,7 +102,7 @@ describe('the report of a drill', () => {
     expect(JSON.parse(renderDrill(report, 'json'))).toEqual(JSON.parse(JSON.stringify(report)));
   });
 
-  test('names what was not true, and nothing of it acts', () => {
+  test('names the checks that failed, and none of its texts acts', () => {
     const bad = drillAt('2026-03-10T11:59:00Z', {
       outcome: 'not-proven',
       failure: '<script>alert(1)</script>',

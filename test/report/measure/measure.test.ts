@@ -39,7 +39,7 @@ test('a recovery is measured in slices, until the last application runs', () => 
   ]);
 });
 
-test('it counts from the stated time of the incident, unless that lies ahead', () => {
+test('it counts from the stated time of the incident, unless that is in the future', () => {
   const said = (incidentAt: string) => {
     const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
     return measure(journalOf(head, recoveryLines), { sliceOf, followUps });
@@ -55,7 +55,7 @@ test('it counts from the stated time of the incident, unless that lies ahead', (
   }
 });
 
-test('without a word of the service about its start, what the run saw counts, and else queue and work are one', () => {
+test('if the service does not say when it began, what the run saw counts; otherwise queue and work are one slice', () => {
   const waited = (seen: object) =>
     journalOf(
       started(),
@@ -75,7 +75,7 @@ test('without a word of the service about its start, what the run saw counts, an
 describe('the clock of a recovery', () => {
   const now = new Date(at(500));
 
-  test('runs while nothing was decided, and all of it is the decision', () => {
+  test('runs while nothing has been decided, and all of it counts as the decision', () => {
     const { time, meetsRto } =
       measure(journalOf(started({ objectives }), recoveryLines.slice(0, 6)), { sliceOf, now }) ?? {};
     expect(time).toMatchObject({ status: 'running', totalMs: 500_000 });
@@ -83,7 +83,7 @@ describe('the clock of a recovery', () => {
     expect(meetsRto).toBeUndefined();
   });
 
-  test('runs while the follow-up of an application is open, and a limit that is passed stays passed', () => {
+  test('runs while the follow-up of an application is open, and a missed limit stays missed', () => {
     const open = followUps.map((one) => (one.id === 'rebind-billing' ? { ...one, closed: undefined } : one));
     const entries = journalOf(started({ objectives }), recoveryLines.slice(0, -2));
     const soon = measure(entries, { sliceOf, now, followUps: open });
@@ -93,7 +93,7 @@ describe('the clock of a recovery', () => {
     expect(later?.meetsRto).toBe(false);
   });
 
-  test('runs until the applications were looked for, though the instance is available', () => {
+  test('runs until the applications were looked for, even if the instance is available', () => {
     const available = recoveryLines.filter((line) => line.at <= 160);
     const before = measure(journalOf(started(), available), { sliceOf, now, followUps: [] });
     expect(before?.time.status).toBe('running');
@@ -111,7 +111,7 @@ describe('the clock of a recovery', () => {
     ).toBe(at(250));
   });
 
-  test('stops where the platform gave no time when the last step for the application had ended', () => {
+  test('stops at the end of the last step for the application where the platform gave no time', () => {
     const steps = performed([200, 255], 'restageApp', { outcome: 'done' }, 'openFollowUps', {
       app: { key: 'orders-api' },
     });
@@ -134,7 +134,7 @@ describe('the clock of a recovery', () => {
     expect(meetsRto).toBe(false);
   });
 
-  test('counts a second restore only from where it was sent, and the first as work', () => {
+  test('counts a second restore only from when it was sent, and the first as work', () => {
     const { time } =
       measure(
         journalOf(
@@ -152,7 +152,7 @@ describe('the clock of a recovery', () => {
     expect(seconds(time?.slicesMs)).toEqual([10, 0, 40, 30, 0]);
   });
 
-  test('takes the end of the restore, by our clock, where the wait for the instance was skipped', () => {
+  test('uses the end of the restore, by our clock, where the wait for the instance was skipped', () => {
     const entries = journalOf(
       started(),
       performed([1, 2], 'preflight', { clockSkewSeconds: 5 }, 'confirming'),
@@ -163,7 +163,7 @@ describe('the clock of a recovery', () => {
     expect(measure(entries, { sliceOf })?.time.until).toBe(at(30));
   });
 
-  test('continues where the operator did the restore outside', () => {
+  test('stops with the next step where the operator did the restore outside', () => {
     const entries = journalOf(started(), moved(1, 'confirming'), moved(60, 'countingAfter'), closed(90));
     expect(measure(entries, { sliceOf })?.time).toMatchObject({ status: 'over', until: at(60) });
   });
@@ -263,7 +263,7 @@ test('whatever a journal says, the slices add up to the whole and none is negati
 });
 
 test.each([3600, -3600])(
-  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and has a note',
+  'a clock change of %i seconds that the run saw makes nothing longer or shorter, and has a note',
   (by) => {
     const lines = recovery.map(
       (entry): Line => ({ at: (Date.parse(entry.at) - Date.parse(at(0))) / 1000, entry }),

@@ -56,7 +56,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       nothing,
     ],
     [
-      'a restore of before is all that is done',
+      'only an earlier restore is done',
       [
         armed(5, 'restoreBackup', 'i0'),
         ...performed([5, 10], 'waitForRestore', { id: 3, status: 'done' }, 'restoreBroken'),
@@ -66,7 +66,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       nothing,
     ],
     [
-      'nobody saw the instance come back',
+      'the instance was not seen to come back',
       [
         armed(20, 'restoreBackup'),
         ...performed(
@@ -79,7 +79,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       'the instance is not shown to be available',
     ],
     [
-      'the restart is only said to have begun',
+      'the restart is only reported as begun',
       [armed(20, 'restart'), ...ready],
       'the service does not show that anything was done in this run',
     ],
@@ -106,7 +106,7 @@ test.each([
   ['sent once', [armed(10, 'restoreBackup')]],
   ['to be sent again', [armed(10, 'restoreBackup'), moved(60, 'confirming')]],
 ])(
-  'a run that was stopped within the limit after a restore (%s) was given up, which is no missed limit',
+  'a run stopped within the limit after a restore (%s) counts as given up, not as a missed limit',
   (_how, lines) => {
     const measures = measure(journalOf(started({ objectives }), lines, closed(90, { proven: false })), {
       sliceOf,
@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test('what was written behind the end of a run changes nothing of its measure', () => {
+test('what was written after the end of a run does not change its measures', () => {
   const more = journalOf(
     started({ objectives }),
     recoveryLines,

@@ -13,7 +13,7 @@ import {
   started,
 } from '../recovery.ts';
 
-describe('how much was lost', () => {
+describe('the amount of lost data', () => {
   const point = (entries: Parameters<typeof measure>[0]) => measure(entries, { sliceOf, followUps })?.point;
 
   test('is measured by the data where it was counted before and after', () => {
@@ -33,7 +33,7 @@ describe('how much was lost', () => {
     expect(measures?.meetsRpo).toBe(false);
   });
 
-  test('counts from the incident where the source could not be asked any more', () => {
+  test('counts from the incident where the source could no longer be asked', () => {
     const gone = { configured: true, at: at(30), failure: { code: 'x', shortMessage: 'gone' } };
     const lines = recoveryLines.map((line) => replaced(line, 'before', gone));
     const input = { instance: 'orders', incidentAt: at(-100) };
@@ -54,7 +54,7 @@ describe('how much was lost', () => {
 
   test.each([
     ['whose end lay in the future of its service', { restoredFrom: at(-398), aheadSeconds: 18_000 }],
-    ['from what was made after the call for it', { restoredFrom: at(18_000 - 398) }],
+    ['from data that was written after its call', { restoredFrom: at(18_000 - 398) }],
   ])('is not measured by a restore %s, and meets no objective', (_what, facts) => {
     const done = { id: 4, status: 'done', finishedAt: at(18_020), ...facts };
     const entries = journalOf(
@@ -76,7 +76,7 @@ describe('how much was lost', () => {
     ['neither met nor missed', 450, undefined, /if it was written until then, 8 min 20 s were lost/u],
     ['missed', 300, false, undefined],
   ])(
-    'with a count long before the restore, a limit is %s by what was seen and by what can have been lost',
+    'with a count long before the restore, a limit is %s by what was seen and by what may have been lost',
     (_word, rpoSeconds, meets, why) => {
       const measures = measure(journalOf(started({ objectives: { rpoSeconds } }), recoveryLines), {
         sliceOf,
@@ -89,13 +89,13 @@ describe('how much was lost', () => {
     },
   );
 
-  test('of data that was counted right before the restore is what the count says', () => {
+  test('counted right before the restore is what the count says', () => {
     const late = { configured: true, at: at(98), newest: at(-40), count: 1000 };
     const lines = recoveryLines.map((line) => replaced(line, 'before', late));
     expect(point(journalOf(started(), lines))?.mostLostMs).toBeUndefined();
   });
 
-  test('is never less than nothing', () => {
+  test('is never negative', () => {
     const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
     const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
     expect(point(journalOf(started(), lines))).toMatchObject({
@@ -110,7 +110,7 @@ describe('how much was lost', () => {
     ['after what was restored', at(-390), 'is newer than what was restored, so it was written since'],
     ['long ahead', '2026-03-01 05:00:00+00', 'is newer than what was restored, so it was written since'],
   ])(
-    'is not measured by a record that was written %s, but by what the service restored, and why',
+    'is not measured by a record that was written %s, but by what the service restored, with the reason',
     (_when, newest, why) => {
       const newer = { configured: true, at: at(160), newest, count: 1001 };
       const lines = recoveryLines.map((line) => replaced(line, 'after', newer));
@@ -138,7 +138,7 @@ describe('how much was lost', () => {
     expect(point(lines(at(-65)))).toMatchObject({ by: 'data', lostMs: 60_000 });
   });
 
-  test('of a source that was still written to counts to its newest record', () => {
+  test('of a source that was still being written to counts to its newest record', () => {
     const newer = { configured: true, at: at(3), newest: at(2) };
     const entries = journalOf(
       started(),

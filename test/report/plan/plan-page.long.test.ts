@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const HOSTILE = '"><script>document.title="owned"</script><img src=x onerror="document.title=1"> </svg>';
 
 test.skipIf(browser === undefined)(
-  'a browser that opens the record of a plan with hostile texts runs nothing, and draws the groups',
+  'a browser that opens the record of a plan with hostile texts runs none of them, and draws the groups',
   { timeout: 120_000 },
   () => {
     const input = inputOf();

@@ -8,7 +8,7 @@ const input = inputOf();
 const well = () => reportOn(planEntries(input, WELL, 1200), CHILDREN);
 
 describe('the record of a plan', () => {
-  test('measures the recovery time to the last green check of health, and the worst recovery point', () => {
+  test('measures the recovery time to the last green health check, and the worst recovery point', () => {
     const { measured, groups } = well();
     expect(measured).toMatchObject({
       status: 'over',
@@ -40,7 +40,7 @@ describe('the record of a plan', () => {
     expect(measured).toMatchObject({ since: 'incident', rto: { measuredSeconds: 1550, result: 'met' } });
   });
 
-  test('says that a time over the limit is missed, also while the run is open', () => {
+  test('says that a time over the limit is missed, even while the run is open', () => {
     const entries = planEntries(input, [
       ...WELL.slice(0, 4),
       [2000, { type: 'operator.setSource', source: 'down' }],
@@ -51,7 +51,7 @@ describe('the record of a plan', () => {
     expect(open[0]).toContain('the run of the plan');
   });
 
-  test('never calls a recovery met of which nothing shows that it was one', () => {
+  test('never says that an objective is met when nothing shows a recovery', () => {
     const blind = inputOf(PLAN.replace(/^healthy.*$/mu, ''));
     const { rto } = reportOn(
       planEntries(blind, WELL.slice(0, 8), 1200),
@@ -78,7 +78,7 @@ describe('the record of a plan', () => {
     });
   });
 
-  test('names each deviation with its time, its person and its reason', () => {
+  test('lists each deviation with its time, its person and its reason', () => {
     const events = [
       ...WELL.slice(0, 3),
       [250, { type: 'group.held', group: 'data', why: 'failed', lanes: ['db-1'] }],
@@ -125,7 +125,7 @@ describe('the record of a plan', () => {
     expect(deviations).toEqual([]);
   });
 
-  test('says once what went wrong in many of its runs', () => {
+  test('says once what went wrong in several of its runs', () => {
     const alarm = { title: 'SKIPPED', text: 'a step was left out', at: at(5), by: 'ada' };
     const loud = (count: number) =>
       CHILDREN.map((one, index) =>
@@ -137,7 +137,7 @@ describe('the record of a plan', () => {
     expect(titles(5)).toEqual(['SKIPPED (5 times)']);
   });
 
-  test('has what rules ask for, and leaves open what nobody knows', () => {
+  test('has what regulations ask for, and leaves open what is unknown', () => {
     const { requirements, undo } = well();
     const answers = new Map(requirements.map(({ rule, asks, answer }) => [`${rule}: ${asks}`, answer]));
     expect(answers.get('NIS2 annex 4.1.2: conditions for activation')).toContain('when the site is lost');
@@ -161,7 +161,7 @@ describe('the record of a plan', () => {
 });
 
 describe('the page of a plan', () => {
-  test('has a picture and no script, and leads nowhere but to the reports beside it', () => {
+  test('has a picture and no script, and links only to the reports beside it', () => {
     const { elements } = readHtml(
       renderPlanReport(well(), 'html', {}, (run) => (run.includes('db-1') ? `${run}.html` : undefined)),
     );
@@ -204,14 +204,14 @@ describe('two runs of plans side by side', () => {
     expect(cautions).toEqual([]);
   });
 
-  test('are not simply comparable where the text of the plan was changed in between', () => {
+  test('come with a caution where the text of the plan was changed in between', () => {
     const other = { ...well(), run: { ...well().run, id: '01Q', sha256: '0'.repeat(64) } };
     expect(comparePlanReports(well(), other, new Date(0)).cautions).toEqual([
       'the text of the plan was changed in between',
     ]);
   });
 
-  test('are told apart where only one was real, whichever came first', () => {
+  test('come with a caution where only one was a real run', () => {
     const other = { ...well(), run: { ...well().run, id: '01Q', kind: 'rehearsal' as const } };
     expect(comparePlanReports(well(), other, new Date(0)).cautions).toEqual([
       'one is a real run, the other a rehearsal',

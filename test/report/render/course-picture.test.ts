@@ -72,7 +72,7 @@ test.each([
   expect(grid.length).toBeLessThanOrEqual(10);
 });
 
-test('a word on a bar is there only where it fits; every bar has its whole word as a title', () => {
+test('the label of a bar is shown only where it fits; every bar has its full label as a title', () => {
   const many = Array.from({ length: 60 }, (_, index) => ({
     ...{
       state: 's',
@@ -88,7 +88,7 @@ test('a word on a bar is there only where it fits; every bar has its whole word 
   expect(svg).not.toContain('class="on"');
 });
 
-test('the limit is a line where it lies near, and a word where it lies far behind the run', () => {
+test('the limit is drawn as a line where it is near, and written in words where it is far beyond the run', () => {
   const near = courseSvg(courseOf(100, { limitAt: at(60) }), 'A run.').toString();
   expect(near).toContain('class="limit"');
   const behind = courseSvg(courseOf(100, { limitAt: at(130) }), 'A run.').toString();
@@ -98,7 +98,7 @@ test('the limit is a line where it lies near, and a word where it lies far behin
   expect(far).toContain('limit 30 min: beyond the right edge');
 });
 
-test('circles of moments never lie on each other, and a crowd of them still shows where they were', () => {
+test('the circles of moments never overlap, and a crowd of them still shows where they were', () => {
   const marks = Array.from({ length: 200 }, (_, index) => ({
     ...{ at: at(index / 100), kind: 'decision' as const, text: `answer ${index}` },
   }));

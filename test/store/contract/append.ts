@@ -151,7 +151,7 @@ export function appendContract(freshStore: FreshStore): void {
     expect(await reader.log.head()).toEqual(await journal.log.head());
   });
 
-  test('wake-ups of an append are told here once it is durable, and not those of a refused one', async () => {
+  test('this process is notified of the wake-ups of an append once it is durable, and not of a refused one', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     const told: unknown[] = [];
     const [first, second] = [1, 2].map((nr) =>

@@ -13,7 +13,7 @@ import {
 
 /** Entries as they become durable. */
 export function followContract(freshStore: FreshStore): void {
-  test('a follower gets existing and then new entries, in the order of the log, from the leaf that it asks for', async () => {
+  test('a follower gets existing and then new entries, in the order of the log, from the leaf that it requests', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a', 'run/b');
     await journal.append(notes(3), holds);
     const followed = await gather(journal, 6, {

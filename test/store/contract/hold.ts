@@ -60,7 +60,7 @@ export function holdContract(freshStore: FreshStore): void {
     expect(await journal.head(LOG_STREAM)).toMatchObject({ seq: 2 });
   });
 
-  test('a released hold proves nothing', async () => {
+  test('a released hold is no longer valid', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append([note('one')], holds);
     for (const hold of holds) await hold.release();

@@ -123,7 +123,7 @@ export function logContract(freshStore: FreshStore): void {
     expect(readCheckpoint((await journal.log.head()).note ?? '', keys)).toMatchObject({ result: 'signed' });
   });
 
-  describe('the largest checkpoint of the home place', () => {
+  describe('the size of the largest checkpoint in the home', () => {
     test('is remembered with the next append, and never decreases', async () => {
       const { store, journal, holds } = await openedWith(freshStore, 'run/a');
       await journal.append([note('one')], holds);
@@ -136,7 +136,7 @@ export function logContract(freshStore: FreshStore): void {
       expect(await journal.log.vouched()).toBe(2);
     });
 
-    test('is remembered by a writer that was not told of it', async () => {
+    test('is also remembered by a writer that did not receive it', async () => {
       const { store, journal, holds } = await openedWith(freshStore, 'run/a');
       await journal.append([note('one')], holds);
       journal.log.vouch(2);

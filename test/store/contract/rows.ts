@@ -120,7 +120,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await compareProjections(newer, projections)).toEqual([]);
   });
 
-  test('a reader that folds the rows itself has what was appended since it last did', async () => {
+  test('a reader that folds the rows itself sees what was appended since its last read', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a', 'run/b');
     await journal.append([note('x')], holds);
     const reader = await openedForReading(store, { projections: [notesProjection(2)] });
@@ -132,7 +132,7 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await counts()).toEqual([{ count: 20 }]);
   });
 
-  test('missing entries are skipped when rows are folded again, and no other is folded twice', async () => {
+  test('missing entries are skipped when rows are folded again, and no entry is folded twice', async () => {
     const { store, journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append(notes(1_100), holds);
     await store.tamper.removeEntry(5);

@@ -23,7 +23,7 @@ async function decisionsOf(journal: JournalReader) {
 /** Rows that decisions depend on are what the entries produce, even after they were altered. */
 export function signedRowsContract(freshStore: FreshStore): void {
   for (const act of ['delete', 'regroup'] as const)
-    test(`a call in doubt and an open run stay what they are when their rows are changed (${act}), at every point of the call`, async () => {
+    test(`a call in doubt and an open run keep their state when their rows are changed (${act}), at every point of the call`, async () => {
       const points = [...armed, outcome('unknown')];
       for (let point = 1; point <= points.length; point += 1)
         for (const lists of [LISTS.slice(0, 2), LISTS]) {
@@ -50,7 +50,7 @@ export function signedRowsContract(freshStore: FreshStore): void {
         }
     });
 
-  test('the name of an instance is that of the entries for one who asked before, whatever came or was changed since', async () => {
+  test('for a process that has asked before, the name of an instance is that of the entries, whatever came or changed since', async () => {
     const store = await freshStore();
     const journal = await opened(store, BOTH);
     const reader = await openedForReading(store, BOTH);
@@ -88,7 +88,7 @@ export function signedRowsContract(freshStore: FreshStore): void {
     await isRight(await opened(store, BOTH));
   });
 
-  test('names that others add while several ask at once are known to all of them', async () => {
+  test('names that others add while several requests run are seen by all of these requests', async () => {
     const store = await freshStore();
     const [writer, journal] = [await opened(store, BOTH), await opened(store, BOTH)];
     const urlOf = (at: number) =>

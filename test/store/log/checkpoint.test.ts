@@ -47,7 +47,7 @@ test('lines of unknown kinds are ignored', () => {
   expect(parseCheckpoint(text)).toEqual({ ...head, size: 0, armed: [] });
 });
 
-test('as many calls as a checkpoint names fit into a readable note, and it says how many more there were', () => {
+test('a readable note has room for the maximum number of calls in a checkpoint, and says how many more there were', () => {
   const long = {
     ...call,
     stream: `run/${'0'.repeat(26)}` as const,
@@ -78,7 +78,7 @@ describe('a text that is not a checkpoint', () => {
     expect(parseCheckpoint(`${lines.join('\n')}\n`)).toBeUndefined();
   });
 
-  test('is a note that the key signed under a name other than the origin', () => {
+  test('is not read: a note that the key signed under a name other than the origin', () => {
     const signer = freshSigner();
     const note = signer.note(checkpointText(head), 'lifeboat-bundle/01J');
     expect(readCheckpoint(note, [createPublicKey(signer.publicKey)])).toEqual({ result: 'unknown-key' });

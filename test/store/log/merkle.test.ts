@@ -115,7 +115,7 @@ describe('a tree of up to 2,000 leaves', () => {
     );
   });
 
-  test('proves every leaf and every beginning, and nothing else', () => {
+  test('proves every leaf and every earlier size, and nothing else', () => {
     fc.assert(
       fc.property(place, ({ size, index, from, seed }) => {
         const [whole, part] = [rootOf(size, stored), rootOf(from, stored)];
@@ -138,7 +138,7 @@ describe('a tree of up to 2,000 leaves', () => {
     );
   });
 
-  test('has no path or proof for what it does not hold', () => {
+  test('has no path or proof for a leaf that it does not hold', () => {
     expect(() => inclusionProof(5, 5, stored)).toThrow('leaf 5 is not in a tree of 5');
     expect(() => inclusionProof(-1, 5, stored)).toThrow(RangeError);
     expect(() => consistencyProof(6, 5, stored)).toThrow('a tree of 5 does not begin with 6');

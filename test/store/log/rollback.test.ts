@@ -20,7 +20,7 @@ const reopened = async (
   return openCheckedStore({ home: store.home, signer: store.signer, folders });
 };
 
-test('a store that was never written, and one whose checkpoints fit, are no trouble', async () => {
+test('a store that was never written, and one whose checkpoints fit, cause no finding', async () => {
   const store = await openCheckedStore();
   expect((await store.check()).trouble).toBeUndefined();
   await store.arm('a');
@@ -61,7 +61,7 @@ test('a store that is smaller than a checkpoint was rolled back, and the lost ca
   expect(refusal.hints.join('\n')).toContain('lifeboat audit accept-loss --reason TEXT');
 });
 
-test('a call whose outcome was on record in the lost part is named as such', async () => {
+test('a call whose outcome was on record in the lost part is reported as no longer open', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -168,7 +168,7 @@ test('if rows are missing at the end, the journal ends there, whatever its heads
   expect(trouble && inShort(trouble)).toMatch(/it ends at entry 4, and 7 were signed in/);
 });
 
-test('a head without a known signer is trouble; one of an installation without an endorsement only where one machine writes', async () => {
+test('a head without a known signer is a finding; an unendorsed installation is one only where a single machine writes', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.close();
@@ -189,7 +189,7 @@ test('a head without a known signer is trouble; one of an installation without a
 });
 
 test.each(['log.begun', 'key.endorsed', 'key.announced'])(
-  'a %s that a forger signed himself gains no trust',
+  'a %s that a forger signed himself is not trusted',
   async (type) => {
     const store = await openCheckedStore();
     await store.arm('a');
@@ -229,7 +229,7 @@ test('a journal begun and signed by another key, with no checkpoint left, is not
   expect(warnings).toEqual([expect.stringContaining('does not name the key of this machine')]);
 });
 
-test('a home that is empty except for its checkpoints had another log', async () => {
+test('a home with checkpoints of a log that it does not hold is reported as having lost it', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -255,7 +255,7 @@ test('a checkpoint without a known signer stops nothing, and is named', async ()
   expect(warnings).toEqual([`${join(folder, '901')} is not a checkpoint that a known key has signed`]);
 });
 
-test('a lost part in which more was armed than a checkpoint names says how many, and counts none as answered', async () => {
+test('a lost part with more calls than a checkpoint names says how many, and counts none as answered', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -282,7 +282,7 @@ test('a lost part in which more was armed than a checkpoint names says how many,
   );
 });
 
-test('a call that the lost part sent twice is named by its last arming, and gives its first', async () => {
+test('a call that was sent twice in the lost part is named by its last arming, with the time of its first', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();
@@ -323,7 +323,7 @@ test('two copies of a home that share a folder stop each other', async () => {
     expect((await one.check()).trouble?.kinds, one.home).toEqual(['rolled-back']);
 });
 
-test('a place that is down delays nothing, and is named', async () => {
+test('a place that is down is named, and causes no delay', async () => {
   const file = join(temporaryHome(), 'file');
   writeFileSync(file, '');
   const store = await openCheckedStore({ folders: [file] });
@@ -338,7 +338,7 @@ test('a place that is down delays nothing, and is named', async () => {
   });
 });
 
-test('a checkpoint that the home rejects is an error, and nothing is vouched for', async () => {
+test('a checkpoint that the home rejects is an error, and is not remembered as written', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   writeFileSync(join(store.home, 'checkpoints'), '');

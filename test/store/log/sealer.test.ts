@@ -16,7 +16,7 @@ async function shared() {
   return { folder, sealer: createSealer(journal, { signer, places, isShared: true }) };
 }
 
-test('a folder that a process left empty before its first checkpoint is no other log', async () => {
+test('a folder that a process left empty before its first checkpoint does not count as another log', async () => {
   const { folder, sealer } = await shared();
   mkdirSync(join(folder, OTHER));
   expect(await sealer.sealNow()).toContain('lifeboat/');

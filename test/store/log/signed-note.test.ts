@@ -70,19 +70,19 @@ describe('of several signatures', () => {
   );
   const note = `${text}\n${other}\n${mine}\n`;
 
-  test('one of a known key is enough, at any position', () => {
+  test('one by a known key is enough, at any position', () => {
     for (const keys of [[ours], [theirs], [theirs, ours]])
       expect(openNote(note, 'x.example/1', keys.map(publicKey))).toMatchObject({ result: 'signed', text });
   });
 
-  test('a wrong one of a known key invalidates the note', () => {
+  test('a wrong one by a known key invalidates the note', () => {
     const wrong = ours.note('another\n', 'x.example/1').split('\n').at(-2);
     const spoilt = `${text}\n${other}\n${wrong}\n`;
     expect(openNote(spoilt, 'x.example/1', [ours, theirs].map(publicKey)).result).toBe('bad-signature');
     expect(openNote(spoilt, 'x.example/1', [publicKey(theirs)]).result).toBe('signed');
   });
 
-  test('sixteen of post-quantum size are read', () => {
+  test('sixteen of post-quantum size can be read', () => {
     const large = `— pq.example ${Buffer.alloc(5_000, 7).toString('base64')}`;
     expect(
       openNote(`${text}\n${`${large}\n`.repeat(15)}${mine}\n`, 'x.example/1', [publicKey(ours)]).result,

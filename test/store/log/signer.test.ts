@@ -12,7 +12,7 @@ test('a signer recognizes the notes that it made itself', () => {
   expect(signer.hasMade(signer.note('one\n', 'name'), 'name')).toBe(true);
 });
 
-test('a signer does not recognize a note with any character changed, or of another name', () => {
+test('a signer does not recognize a note with a changed character, or under another name', () => {
   const signer = freshSigner();
   const note = signer.sign(CHECKPOINT);
   for (let at = 0; at < note.length; at += 1) {
@@ -29,7 +29,7 @@ test('a signer does not recognize a note that another key signed, or an unsigned
   expect(signer.hasMade('', CHECKPOINT.origin)).toBe(false);
 });
 
-test('a note that is made again after many others is the same note', () => {
+test('a note that is signed again after many others is identical', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   const signer = createSigner(pem);

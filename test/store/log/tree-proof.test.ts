@@ -94,7 +94,7 @@ test('a proof for a hundred consecutive leaves is hardly longer than for one, an
   expect(asked).toBeLessThan(12);
 });
 
-test('impossible numbers open nothing', () => {
+test('impossible numbers prove nothing', () => {
   const hash = HASHES[0] ?? Buffer.alloc(0);
   for (const size of [0, -1, 0.5, Number.NaN, 2 ** 60, Number.POSITIVE_INFINITY])
     expect(openTree(size, new Map(), [], [hash])).toBeUndefined();

@@ -53,7 +53,7 @@ test('a tree needs as many peaks as its size has one bits, even beyond 32 bits',
     expect(peaksOf(size)).toHaveLength(BigInt(size).toString(2).replaceAll('0', '').length);
 });
 
-test('the nodes that a root or a proof reads are known beforehand, so that they can be fetched at once', () => {
+test('the nodes needed for a root or a proof are known beforehand, so that they can be fetched at once', () => {
   const asked = (compute: (of: typeof node) => unknown) => {
     const fetched = new Map(
       nodesRead(compute).map(({ level, index }) => [`${level}/${index}`, node(level, index)]),

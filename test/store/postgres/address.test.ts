@@ -112,7 +112,7 @@ describe('the address of a store', () => {
     'postgres://zoe:hunter22@a/x',
     'postgres://a/x?password=hunter22',
     'postgres://zoe@a/x?sslpassword=hunter22',
-  ])('holds no password, and an address that does is not repeated: %s', (url) => {
+  ])('may hold no password, and an address that does is not repeated: %s', (url) => {
     let thrown: unknown;
     try {
       parse(url);

@@ -27,7 +27,7 @@ async function made() {
   return { store, aheadBy, audited };
 }
 
-test('a clock that was put back by an hour is recorded in the log, once, and is no damage', async () => {
+test('a clock that was put back by an hour is recorded in the log once, and is not reported as damage', async () => {
   const { store, aheadBy, audited } = await made();
   const [journal, other] = [await store.open(), await store.open()];
   const [mine, theirs] = [await holdsOf(journal, ['run/a']), await holdsOf(other, ['run/b'])];

@@ -93,7 +93,7 @@ describe('an append whose connection breaks', () => {
     await expect(append('later')).rejects.toMatchObject(refused);
   });
 
-  test('keeps its place in a group of appends, each of them written once', async () => {
+  test('keeps its position in a group of appends, each of which is written once', async () => {
     const { breaksAt, journal, hold, texts } = await scene();
     const all = Array.from({ length: 20 }, (_, number) => `<${number}>`);
     const lost = breaksAt('done', '<7>');
@@ -160,7 +160,7 @@ test('a follower misses nothing when its connections break', async () => {
   expect(heard).toEqual(heard.map((_, index) => index));
 });
 
-describe('a store that was rolled back behind what this process saw', () => {
+describe('a store that was rolled back to before what this process saw', () => {
   /** A promoted standby that lagged behind: the database before the last entries. */
   async function rolledBack() {
     const one = await scene();
@@ -242,7 +242,7 @@ test('a process that stops while it sequences rows does not block others for lon
   expect(await ended).toContain('idle-session timeout');
 });
 
-test('a process that released the right to do so may be idle for any time', async () => {
+test('a process that has stopped sequencing rows may be idle for any time', async () => {
   const { store, append } = await scene({ ttl: 1_500 });
   for (const text of ['second', 'third']) await append(text);
   // Three times the idle limit of a session that sequences: by then it is gone, or it stays.

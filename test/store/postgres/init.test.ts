@@ -42,7 +42,7 @@ async function connected(name: string, database: string): Promise<Client> {
 }
 
 describe('the schema', () => {
-  test('can be created without the right to create roles, and says what remains to be done by another person', async () => {
+  test('can be created without the right to create roles, and says what another person still has to do', async () => {
     const database = await cluster.makeDatabase();
     const owner = await login(false);
     const init = () => initPostgresStore({ address: owner.address(database), env: owner.env });
@@ -67,7 +67,7 @@ describe('the schema', () => {
     expect(await initPostgresStore({ address, env })).toMatchObject({ before: 2 });
   });
 
-  test('of an older lifeboat is migrated by nothing but the command for it, once, with all that is in it', async () => {
+  test('of an older lifeboat is migrated only by the command for it, once, with all its content', async () => {
     const { address, database, open } = await postgresStore(cluster);
     const journal = await open();
     await journal.append([note('one')], [await journal.hold('run/a')]);
@@ -149,7 +149,7 @@ describe('the record', () => {
     await expect(asReplica).rejects.toThrow('the journal is append-only');
   });
 
-  test('is read and followed by a user who can only select, as the pages are, and who can write nothing', async () => {
+  test('can be read and followed by a user who can only select, also by the pages, and who can write nothing', async () => {
     const { database, journal } = await filled();
     const reader = await login(false);
     await cluster.query(

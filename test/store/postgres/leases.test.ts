@@ -95,7 +95,7 @@ test('a process that was stopped for longer than its lease reports the loss, and
   expect(await journal.head('run/a')).toEqual(before);
 });
 
-test('a process cut off from the database loses the hold in time, and no other has it before', async () => {
+test('a process cut off from the database gives up the hold in time, before another process can have it', async () => {
   const store = await postgresStore(cluster);
   const wire = await openDatabaseWire(cluster);
   onTestFinished(() => wire.close());

@@ -153,7 +153,7 @@ describe('a failed connection', () => {
     });
   });
 
-  test('because no server answers is reported to the opener at once, and once', async () => {
+  test('because no server answers is reported once to the opener, and at once', async () => {
     const heard: unknown[] = [];
     const reader = openPostgresForReading({
       ...{ address: 'postgres://127.0.0.1:1/x', env: {}, projections: [], patience: 300 },

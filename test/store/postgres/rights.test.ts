@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.remove());
 
-test('what a user may do to a store is told: to read it, to append to it, to change it, or all on the server', async () => {
+test('the rights of a user on a store are detected: to read it, to append to it, to change it, or all on the server', async () => {
   const { database, address } = await postgresStore(cluster);
   const rightsOf = (name: string) =>
     rightsInPostgres({

@@ -10,7 +10,7 @@ function machine(firstMs: number) {
   return { now, clock: steadyClock(read) };
 }
 
-test('at least as much passes as passed, wherever in its steps the clock that counts sleep is read', () => {
+test('the clock never shows less time than has passed, at whatever step of the sleep counter it is read', () => {
   for (let first = 0; first < 10; first += 1)
     for (let before = 0; before < 30; before += 1)
       for (let after = 0; after < 30; after += 1) {
@@ -22,7 +22,7 @@ test('at least as much passes as passed, wherever in its steps the clock that co
       }
 });
 
-test('the sleep of the machine counts, and never for less than it was', () => {
+test('the sleep of the machine is counted, and never as shorter than it was', () => {
   for (let first = 0; first < 10; first += 1)
     for (let slept = HOUR; slept < HOUR + 30; slept += 1) {
       const { now, clock } = machine(first);

@@ -53,7 +53,7 @@ describe('the follow-ups of a ledger', () => {
     ]);
   });
 
-  test('to retire a key end when the key is in force again, and only for that key', async () => {
+  test('to retire a key are closed when that key is in force again, and only then', async () => {
     expect((await followUps([opened, keySet('bbbbbbbbbbbb')]))[0]?.closed).toBeUndefined();
     expect((await followUps([opened, keySet(KEY)]))[0]?.closed).toMatchObject({
       how: 'run',
@@ -93,7 +93,7 @@ describe('the follow-ups of a ledger', () => {
     expect(await followUps([{ ...opened, stream: 'run/01J' }])).toEqual([]);
   });
 
-  test('can be folded from anything', async () => {
+  test('can be folded from any entries', async () => {
     const bodies = fc.oneof(fc.jsonValue(), fc.constantFrom(opened.body, closed.body, keySet(KEY).body));
     const types = fc.constantFrom('follow-up.opened', 'follow-up.closed', 'key.set', 'future');
     await fc.assert(

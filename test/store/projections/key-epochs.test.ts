@@ -88,7 +88,7 @@ describe('the key epochs of an instance', () => {
     expect(lost.candidates).toEqual([B, A]);
   });
 
-  it('end the doubt by evidence, either way', () => {
+  it('resolve the doubt by evidence, either way', () => {
     const landed = fold(set(A), pending(B), uncertain(B, A), set(B, 'adopted'));
     expect([landed.current, landed.candidates]).toEqual([B, [B]]);
     expect(landed.of(A)).toMatchObject({ endedAt: at(4), endedBy: B });
@@ -97,7 +97,7 @@ describe('the key epochs of an instance', () => {
     expect(absent.of(B)).toMatchObject({ state: 'refuted', setAt: undefined, endedAt: at(4) });
   });
 
-  it('treat a proof as the answer for a new key, but not for one that may be old', () => {
+  it('treat a proof as the answer for a new key, but not for a key that may be older', () => {
     expect(fold(set(A), pending(B), uncertain(B, A), proven(B)).current).toBe(B);
     const given = fold(set(A), pending(B, 'given'), uncertain(B, A), proven(B));
     expect([given.current, given.of(B)?.state, given.of(B)?.provenAt]).toEqual([
@@ -118,7 +118,7 @@ describe('the key epochs of an instance', () => {
     expect(fold(...facts, proven(C))).toMatchObject({ current: C, candidates: [C] });
   });
 
-  it('continue the previous key when a set key is refuted', () => {
+  it('continue with the previous key when a set key is refuted', () => {
     const refutedLater = fold(set(A), pending(B), set(B), refuted(B));
     expect(refutedLater.current).toBe(A);
     expect(refutedLater.of(A)).toMatchObject({ endedAt: undefined, endedBy: undefined });
@@ -127,7 +127,7 @@ describe('the key epochs of an instance', () => {
     expect(replacedSince.of(A)).toMatchObject({ endedAt: at(5), endedBy: C });
   });
 
-  it('end a proven key that no longer opens, without trusting the one before', () => {
+  it('end a proven key that no longer opens, without restoring the previous one', () => {
     const outside = fold(set(A), set(B), proven(B), refuted(B));
     expect([outside.current, outside.of(B)?.state, outside.of(B)?.endedAt]).toEqual([
       undefined,
@@ -258,7 +258,7 @@ describe('folding any ledger', () => {
     );
   });
 
-  it('affects only what a truncated entry is about: old entries give the same as before', () => {
+  it('affects only what a truncated entry is about: earlier entries give the same result as before', () => {
     fc.assert(
       fc.property(fc.array(good), (facts) => {
         const names = foldEpochs(ledger(facts)).map((epoch) => epoch.fingerprint);

@@ -172,7 +172,7 @@ test.each([
   expect(run?.result).toBe(result);
 });
 
-test('closed runs cost a command nothing, except where they are listed', async () => {
+test('closed runs add no cost to a command that does not list them', async () => {
   const [history = []] = recorded().filter((entries) => entries.at(-1)?.type === 'run.closed');
   const costs = [10, 200].map(async (count) => {
     const runs = Array.from({ length: count }, (_, number): NewEntry[] => {

@@ -12,7 +12,7 @@ const given = (stream: NewEntry['stream'], body: Json): NewEntry => ({
   body,
 });
 
-test('the last approval by each key is known, of whichever run, and nothing of other entries', async () => {
+test('the last approval by each key is known, in whichever run, and nothing from other entries', async () => {
   const entries = journalOf([
     given('run/A', { key: ANN, approver: 'ann' }),
     given('run/A', { key: BEN, approver: 'ben' }),

@@ -24,7 +24,7 @@ const screenOf = (...rows: readonly FollowUpRow[]) =>
   opened(followUpsScreen(), factsOf({ followUps: fact(mostUrgent(rows)) }));
 
 describe('the screen of follow-ups', () => {
-  test('lists those of runs and of ledgers, what is overdue first', () => {
+  test('lists those of runs and of ledgers, the overdue ones first', () => {
     const { at } = screenOf(LEDGER, OF_RUN);
     const text = at({ columns: 120, rows: 24 }).join('\n');
     expect(text).toMatch(
@@ -41,7 +41,7 @@ describe('the screen of follow-ups', () => {
     at(size);
   });
 
-  test('Enter goes to the run that has it done, and says of one in a ledger how it is closed', () => {
+  test('Enter goes to the run that can do it, and for one in a ledger says how it is closed', () => {
     const { screen, at, effects } = screenOf(LEDGER, OF_RUN);
     at(SIZE);
     press(screen, 'enter', 'down', 'enter');
@@ -51,7 +51,7 @@ describe('the screen of follow-ups', () => {
     ]);
   });
 
-  test('closes one with a proof, by a word that means no other', () => {
+  test('closes one with a proof, addressed by an unambiguous id', () => {
     const { screen, at, effects } = screenOf(LEDGER);
     at(SIZE);
     press(screen, 'd');
@@ -66,14 +66,14 @@ describe('the screen of follow-ups', () => {
     expect(at(SIZE).join('\n')).not.toContain('what shows');
   });
 
-  test('the cursor continues to the next one when one is closed', () => {
+  test('the cursor moves to the next one when one is closed', () => {
     const { screen, at } = screenOf(OF_RUN, LEDGER);
     at(SIZE);
     press(screen, 'd', 'o', 'k', 'enter');
     expect(at(SIZE).join('\n')).toContain('❯ retire key a');
   });
 
-  test('has one done where something here can do it', () => {
+  test('does one where something here can do it', () => {
     const { screen, at, effects } = screenOf({ ...OF_RUN, doable: 'platform' }, LEDGER);
     at(SIZE);
     press(screen, 'p', 'down', 'p');
@@ -83,7 +83,7 @@ describe('the screen of follow-ups', () => {
     ]);
   });
 
-  test('says before the last one is closed what its run then does by itself', () => {
+  test('says before the last one is closed what its run does by itself afterwards', () => {
     const fresh = row('fresh-backup', {
       kind: 'fresh-backup',
       run: OF_RUN.run,
@@ -118,7 +118,7 @@ describe('the screen of follow-ups', () => {
     });
   });
 
-  test('says that there is none', () => {
+  test('says when there is none', () => {
     expect(screenOf().at(SIZE).join('\n')).toContain('there are no open follow-ups');
   });
 });

@@ -50,7 +50,7 @@ describe('the journal', () => {
     expect(one.text()).toContain('exit code 3');
   });
 
-  test('asks for no older page until the cursor moves towards the end, then for one after the other', () => {
+  test('requests no older page until the cursor moves towards the end, then one after the other', () => {
     const one = shown(journalScreen({ name: 'journal' }), answers);
     expect(pagesIn(one)).toEqual([]);
     one.press('G');
@@ -69,7 +69,7 @@ describe('the journal', () => {
     expect(pagesIn(one)).toEqual([]);
   });
 
-  test('copies the anchor of the log, and each audit is one of its own', () => {
+  test('copies the anchor of the log, and each press starts a new audit', () => {
     const one = shown(journalScreen({ name: 'journal' }), answers);
     one.press('a');
     expect(one.effects).toEqual([{ type: 'copy', text: 'lifeboat:x:1:y:z', what: 'the anchor of the log' }]);
@@ -77,7 +77,7 @@ describe('the journal', () => {
     expect(one.screen.needs()).toContainEqual({ source: 'audit', of: { attempt: 2 } });
   });
 
-  test('verifies against a public key file and an anchor, one after the other, and says what it went by', () => {
+  test('verifies against a public key file and an anchor, one after the other, and says what it used', () => {
     const one = shown(journalScreen({ name: 'journal' }), {
       ...answers,
       publicKeyFile: (of) => (of === 'lifeboat.pub' ? 'readable' : undefined),
@@ -106,7 +106,7 @@ describe('the journal', () => {
     expect(one.text()).toContain('the newest first');
   });
 
-  test('a limit that the verdict names is not said again, and a key from elsewhere is offered', () => {
+  test('a limit that the verdict names is not repeated, and a key from elsewhere is offered', () => {
     const limit = 'no key is pinned: pass --public-key';
     const one = shown(journalScreen({ name: 'journal' }), {
       ...answers,

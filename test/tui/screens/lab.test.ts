@@ -61,13 +61,13 @@ const did = (effects: readonly unknown[]) =>
   effects.filter((effect) => (effect as { type: string }).type === 'lab');
 
 describe('the screen of a lab', () => {
-  test('copies the name of the instance with y, as every other screen copies', () => {
+  test('copies the name of the instance with y, as every other screen does', () => {
     const { press, effects } = sitDown();
     press('y');
     expect(effects).toEqual([{ type: 'copy', text: 'orders', what: 'the name of orders' }]);
   });
 
-  test('says that it is a lab, and what is so in it', () => {
+  test('says that it is a lab, and shows its settings, faults and instances', () => {
     const text = sitDown().text();
     expect(text).toMatch(/^LAB +a simulator on this machine: nothing on this screen reaches a service/mu);
     expect(text).toContain('storm: One thing at a time');
@@ -86,23 +86,23 @@ describe('the screen of a lab', () => {
   });
 
   test.each<[what: string, keys: readonly string[], change: LabChange]>([
-    ['takes the instance of the cursor away', ['l'], { do: 'lose', instance: 'orders' }],
+    ['takes the instance under the cursor away', ['l'], { do: 'lose', instance: 'orders' }],
     ['brings a lost one back', ['down', 'b'], { do: 'bring-back', instance: 'orders-dr' }],
     ['ends all faults', ['x'], { do: 'stop-faults' }],
     ['expires the tokens', ['t'], { do: 'expire-tokens' }],
     ['plays a scenario of the list', ['p', 'down', 'enter'], { do: 'play', scenario: 'storm' }],
     [
-      'plays one that was filtered for',
+      'plays a scenario that was found by the filter',
       ['p', '/', ...'storm', 'enter', 'enter'],
       { do: 'play', scenario: 'storm' },
     ],
     [
-      'moves the clock by what was typed',
+      'moves the clock by the typed duration',
       ['a', '3', '0', 'x', 'backspace', 'd', 'enter'],
       { do: 'advance', by: '30d' },
     ],
     [
-      'deletes what was moved to and answered for',
+      'deletes an instance after the second answer was chosen',
       ['D', 'down', 'enter'],
       { do: 'delete', instance: 'orders' },
     ],
@@ -119,21 +119,21 @@ describe('the screen of a lab', () => {
   test.each<[what: string, keys: readonly string[]]>([
     ['keeps an instance by the first answer', ['D', 'enter']],
     ['keeps an instance by Escape', ['D', 'down', 'escape']],
-    ['keeps an instance that was moved away from again', ['D', 'down', 'up', 'enter']],
-    ['plays nothing where the list was left', ['p', 'escape']],
-    ['plays nothing where nothing fits', ['p', '/', 'z', 'z', 'enter', 'enter']],
-    ['moves no clock by nothing', ['a', 'enter']],
-    ['moves no clock where the field was left', ['a', '9', 'd', 'escape']],
-    ['brings nothing back that is not lost', ['b']],
-    ['loses nothing that is lost', ['down', 'l']],
-    ['loses nothing that is deleted', ['G', 'l', 'b', 'D']],
+    ['keeps an instance when the cursor goes back to the first answer', ['D', 'down', 'up', 'enter']],
+    ['plays nothing when the list was left', ['p', 'escape']],
+    ['plays nothing where no scenario matches', ['p', '/', 'z', 'z', 'enter', 'enter']],
+    ['does not move the clock with an empty field', ['a', 'enter']],
+    ['does not move the clock when the field was left', ['a', '9', 'd', 'escape']],
+    ['does not bring back an instance that is not lost', ['b']],
+    ['does not lose an instance twice', ['down', 'l']],
+    ['does not lose an instance that is deleted', ['G', 'l', 'b', 'D']],
   ])('%s', (_, keys) => {
     const { press: type, effects } = sitDown();
     type(...keys);
     expect(did(effects)).toEqual([]);
   });
 
-  test('a held Enter changes nothing', () => {
+  test('a held Enter changes at most one thing', () => {
     for (const first of [[], ['p'], ['D'], ['a'], ['l']]) {
       const { press: type, effects } = sitDown();
       type(...first, ...Array.from({ length: 30 }, () => 'enter'));
@@ -143,14 +143,14 @@ describe('the screen of a lab', () => {
     }
   });
 
-  test('the list of scenarios tells in full what you learn from the one of the cursor', () => {
+  test('the list of scenarios shows in full what the one under the cursor teaches', () => {
     const summary = `Learn ${'to look before you leap '.repeat(6)}twice.`;
     const { press: type, text } = sitDown(known({ scenarios: [{ name: 'one', summary }] }));
     type('p');
     expect(text().replaceAll(/\s+/gu, ' ')).toContain(summary);
   });
 
-  test('names what of the config is no part of the lab', () => {
+  test('names the instances of the config that are not part of the lab', () => {
     const home = homeWith({ ...HERE, elsewhere: ['billing'] });
     expect(sitDown(known({}, home)).text()).toContain('not in this lab, and out of its reach: billing');
   });
@@ -169,7 +169,7 @@ describe('without a lab that answers', () => {
   const failed = { part: failedPart('no lab answers at 127.0.0.1:4000: it may have ended'), isAsking: false };
   const EVERY = ['p', 'x', 'l', 'b', 'a', 't', 'D', 'enter'];
 
-  test('a config that names none asks nothing, changes nothing, and says how to get one', () => {
+  test('a config that names none requests nothing, changes nothing, and says how to get one', () => {
     const { screen, press: type, effects, text } = sitDown(known({}, homeWith(undefined)));
     expect(screen.needs().map(({ source }) => source)).toEqual(['home']);
     type(...EVERY);
@@ -179,7 +179,7 @@ describe('without a lab that answers', () => {
     expect(text()).not.toContain('running');
   });
 
-  test('one that has ended is said, with how old the rest is, and no key pretends to change it', () => {
+  test('one that has ended is reported, with the age of what is shown, and no key acts on it', () => {
     const last = { at: new Date(NOW.getTime() - 120_000), value: LAB };
     const {
       press: type,
@@ -192,7 +192,7 @@ describe('without a lab that answers', () => {
     expect(did(effects)).toEqual([]);
   });
 
-  test('one that was not heard of yet is waited for', () => {
+  test('one that has not answered yet is awaited', () => {
     const { press: type, effects, screen } = sitDown(factsOf({ home: fact(homeWith(HERE)) }));
     expect(screen.needs()).toContainEqual({ source: 'lab', of: null });
     type(...EVERY);
@@ -216,7 +216,7 @@ describe('every size', () => {
   );
   const empty = known({ instances: [], scenarios: [], faults: [], calls: [], callCount: 0 });
 
-  test.each(SIZES)('is filled exactly at $columns x $rows, hostile texts and all', (size) => {
+  test.each(SIZES)('is filled exactly at $columns x $rows, hostile texts included', (size) => {
     for (const facts of [known(), crowded, empty, factsOf({}), known({}, homeWith(undefined))])
       for (const keys of [[], ['p'], ['p', '/'], ['D'], ['D', 'down'], ['a', 'x'], ['/', 'o'], ['G']]) {
         const { screen, at } = opened(labScreen(), facts);
@@ -226,7 +226,7 @@ describe('every size', () => {
       }
   });
 
-  test('the instances can be seen at the smallest size, and both answers before one is deleted', () => {
+  test('the instances are visible at the smallest size, and both answers before one is deleted', () => {
     const [smallest = SIZE] = SIZES;
     const failed = { part: failedPart(HOSTILE), isAsking: false, last: { at: NOW, value: LAB } };
     const { screen, at } = opened(labScreen(), factsOf({ home: fact(homeWith(HERE)), lab: fact(LAB) }));
@@ -242,7 +242,7 @@ describe('every size', () => {
   });
 });
 
-describe('the ways to it', () => {
+describe('the ways to the screen of the lab', () => {
   test.each([
     ['where the config names a lab', HERE, ['L']],
     ['and nowhere else', undefined, []],
@@ -254,7 +254,7 @@ describe('the ways to it', () => {
     expect(effects).toEqual(lab === undefined ? [] : [{ type: 'open', screen: { name: 'lab' } }]);
   });
 
-  test('the palette leads there, and says why where it does not', () => {
+  test('the palette leads there, or says why it does not', () => {
     const beneath = { keys: [], isDriving: true, hidesNames: false };
     const choose = (lab: HomeLab | undefined) => {
       const { screen, effects, at } = opened(paletteScreen(beneath), factsOf({ home: fact(homeWith(lab)) }));

@@ -45,7 +45,7 @@ describe('the keys', () => {
         : undefined,
   };
 
-  test('claim for no key that it opens a backup which was never opened with it', () => {
+  test('claim for no key that it opens a backup that was never opened with it', () => {
     const added = key({ fingerprint: '566ff98debc3', state: 'added', provenAt: undefined, provenBackups: 0 });
     const one = shown(
       keysScreen({ name: 'keys' }),
@@ -59,7 +59,7 @@ describe('the keys', () => {
     expect(one.text()).toContain('perhaps: by its dates only');
   });
 
-  test('say which are held, in which state, and how many backups each opens', () => {
+  test('show which are held, in which state, and how many backups each opens', () => {
     const one = shown(keysScreen({ name: 'keys' }), answers, { columns: 170, rows: 24 });
     one.fits();
     const [, first = '', second = '', third = ''] = one.text().split('\n').slice(1);
@@ -69,7 +69,7 @@ describe('the keys', () => {
     expect(one.text()).toMatch(/not in the config.+cccccccccccc\s+yes\s+unknown/u);
   });
 
-  test('say who could open a sealed copy of the key, and whether it may go', () => {
+  test('show who could open a sealed copy of the key, and whether it may be destroyed', () => {
     const holders = [
       { name: 'Ada', state: 'proven', provenAt: '2026-11-02T00:00:00Z' },
       { name: 'Grace', state: 'never' },
@@ -122,7 +122,7 @@ describe('the keys', () => {
     expect(one.text()).toContain('to be destroyed on');
   });
 
-  test('a key store that cannot be read says what can be done, and an empty one how a key is added', () => {
+  test('a key store that cannot be read says what to do, and an empty one how to add a key', () => {
     const hints = ['set LIFEBOAT_KEYCHAIN=vault'];
     const why = 'there is no session bus';
     const part = { state: 'failed', at: new Date(), code: 'keys.locked', why, hints } as const;
@@ -149,7 +149,7 @@ describe('the keys', () => {
     },
   );
 
-  test('ask for the backups of the instance at the cursor alone, and only where the config names it', () => {
+  test('request the backups of the instance at the cursor only, and only where the config names it', () => {
     const one = shown(keysScreen({ name: 'keys' }), answers);
     expect(one.screen.needs()).toContainEqual({ source: 'backups', of: 'orders' });
     one.press('G');
@@ -160,7 +160,7 @@ describe('the keys', () => {
     expect(one.effects.at(-1)).toMatchObject({ type: 'say' });
   });
 
-  test('a key is added for the instance of the row, or for the only one, and else the palette is named', () => {
+  test('a key is added for the instance of the row, or for the only one; otherwise the palette is named', () => {
     const one = shown(keysScreen({ name: 'keys' }), answers);
     one.press('a');
     expect(one.effects.at(-1)).toEqual({ type: 'add-key', instance: 'orders' });
@@ -217,7 +217,7 @@ describe('a key from a file', () => {
     return one;
   };
 
-  test('is asked for in a field, and stored by Enter', () => {
+  test('is requested in a field, and stored by Enter', () => {
     const one = asking();
     expect(one.text()).toContain('the key of orders');
     one.press(...'/keys/orders.key');
@@ -230,7 +230,7 @@ describe('a key from a file', () => {
     expect(one.screen.isTyping()).toBe(false);
   });
 
-  test('a file that cannot be taken is refused with the words of the command line, before it is taken', () => {
+  test('a file that cannot be used is refused in the words of the command line, before it is read', () => {
     const failed = {
       part: {
         state: 'failed',
@@ -253,7 +253,7 @@ describe('a key from a file', () => {
     expect(one.screen.isTyping()).toBe(true);
   });
 
-  test('is asked for at once where the screen is opened for it, and the screen goes with the field', () => {
+  test('is requested at once where the screen is opened for it, and the screen closes with the field', () => {
     const one = shown(keysScreen({ name: 'keys', addTo: HOSTILE }), {});
     one.fits();
     one.press('escape');
@@ -265,7 +265,7 @@ describe('a key from a file', () => {
     });
   });
 
-  test('Escape stores nothing, and what was given before can be recalled', () => {
+  test('Escape stores nothing, and an earlier entry can be recalled', () => {
     const one = asking();
     one.press(...'/keys/a', 'escape');
     expect(one.effects).toEqual([]);
@@ -314,7 +314,7 @@ describe('the runs', () => {
     expect(press(run(more), 'enter').effects).toMatchObject([effect]);
   });
 
-  test('a run of a drill is read and watched, and never resumed', () => {
+  test('a run of a drill can be read and watched, but not resumed', () => {
     const one = press(run({}), 'd', 'enter', 'w');
     expect(one.effects).toMatchObject([{ type: 'say' }, { type: 'open', screen: { name: 'watch' } }]);
     expect(one.text()).toContain('runs of drills');
@@ -331,7 +331,7 @@ describe('the runs', () => {
   );
 
   test.each(['LIVE', 'REHEARSAL'] as const)(
-    'when a %s run began, and by whom, stands in its row at 80 columns',
+    'when a %s run began, and by whom, is in its row at 80 columns',
     (mode) => {
       const one = press(run({ by: 'ada', mode, status: 'closed', result: 'not proven' }));
       expect(one.text()).toMatch(/11-23 11:00 +restore-backup +orders .*ada .*not proven/u);
@@ -339,14 +339,14 @@ describe('the runs', () => {
     },
   );
 
-  test('runbook, instance and target are whole at 80 columns, and the row says the rest', () => {
+  test('runbook, instance and target are shown whole at 80 columns, and the row says the rest', () => {
     const one = press(run({ runbook: 'disaster-recovery', target: 'orders-dr', where: 'x '.repeat(60) }));
     expect(one.text()).toContain('disaster-recovery  orders -> orders-dr');
     expect(one.text()).toContain('disaster-recovery of orders into');
     expect(one.text()).toContain('started 2026-11-23 11:00:00 UTC');
   });
 
-  test('show how long each has taken, an open one to now', () => {
+  test('show how long each has taken, an open one until now', () => {
     expect(press(run({})).screen.title()).toBe('runs');
     const wide = shown(
       runsScreen(),
@@ -369,7 +369,7 @@ describe('the report', () => {
     instance: 'orders',
   };
 
-  test('fits every size, scrolls, writes and copies', () => {
+  test('fits every size, scrolls, and can be written and copied', () => {
     const one = shown(reportScreen({ name: 'report', runId: '01K' }), { report: () => report });
     one.fits();
     expect(one.text()).toMatch(/Result +open word/u);
@@ -381,7 +381,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('says why there is none, and writes nothing then', () => {
+  test('says why there is none, and then writes nothing', () => {
     const one = shown(reportScreen({ name: 'report', runId: '01K' }), {});
     one.fits();
     one.press('o');

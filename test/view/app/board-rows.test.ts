@@ -12,29 +12,29 @@ import { ago, failedPart, fleetOf, NOW, part, statusOf, unaskedOf } from '../../
 const DISK: DiskFill = { name: 'pg.0.persistent', usedPercent: 41.4, threshold: 80, isOpen: false };
 const disk = (given: Partial<DiskFill>) => statusOf('orders', { disk: part({ ...DISK, ...given }) });
 
-describe('the order of danger', () => {
+describe('the order by danger', () => {
   const fine = statusOf('fine');
   const stopped = statusOf('stopped', { disk: part({ ...DISK, isOpen: true }) });
   const late = statusOf('late', { objectives: { rpo: 60_000 }, window: part('none' as const) });
   const silent = statusOf('silent', { backups: failedPart('no answer') });
 
-  test('has a stopped node and what could not be recovered before the unknown and the good', () => {
+  test('puts a stopped node and what could not be recovered before the unknown and the good', () => {
     const names = boardRows({ instances: [fine, silent, stopped, late] }, 'danger').map(({ name }) => name);
     expect(names).toEqual(['stopped', 'late', 'silent', 'fine']);
   });
 
-  test('leaves equals in the order of the config', () => {
+  test('keeps equal instances in the order of the config', () => {
     const equals = ['c', 'a', 'b'].map((name) => statusOf(name));
     expect(boardRows({ instances: equals }, 'danger').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
   });
 
-  test('has a backup of unknown age before the oldest one', () => {
+  test('puts a backup of unknown age before the oldest one', () => {
     const old = statusOf('old', { backups: part({ done: [{ id: 1, triggeredAt: ago(900) }] }) });
     const names = boardRows({ instances: [fine, old, silent] }, 'newest backup').map(({ name }) => name);
     expect(names).toEqual(['silent', 'old', 'fine']);
   });
 
-  test('by RPO has those without one last', () => {
+  test('by RPO puts instances without one last', () => {
     const free = statusOf('free', { objectives: {} });
     expect(boardRows({ instances: [free, fine, late] }, 'RPO').map(({ name }) => name)).toEqual([
       'late',

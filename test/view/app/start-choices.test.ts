@@ -31,7 +31,7 @@ test('every runbook can be reached, in each of its kinds', () => {
   ]);
 });
 
-test('what each situation asks makes an input that its runbook takes', () => {
+test('the answers of each situation make an input that its runbook accepts', () => {
   for (const { wish, steps } of SITUATIONS) {
     const { runbook: id, action, prepare, perform } = wish;
     const mode = prepare ? (perform ? 'both' : 'prepare') : 'perform';
@@ -50,7 +50,7 @@ test('what each situation asks makes an input that its runbook takes', () => {
   }
 });
 
-test('an instance that is gone can be recovered elsewhere, and the others name that way', () => {
+test('an instance that is gone can be recovered elsewhere, and the other situations point to that way', () => {
   for (const situation of SITUATIONS) {
     const { id } = situation;
     const disabled = whyNot(id, [gone('orders')]);
@@ -62,7 +62,7 @@ test('an instance that is gone can be recovered elsewhere, and the others name t
   }
 });
 
-test('an instance that does not take the token has answered: nothing is in the way, and the login is named', () => {
+test('an instance that refuses the token has answered: nothing is disabled, and the hint is to log in again', () => {
   const refused = {
     state: 'failed',
     at: NOW,
@@ -77,7 +77,7 @@ test('an instance that does not take the token has answered: nothing is in the w
   }
 });
 
-test('a name for the way that is recommended is the name of a situation', () => {
+test('the name in each suggested way is the name of a situation', () => {
   const said = SITUATIONS.map(({ says }) => says);
   const instead = [
     whyNot('rows-deleted', [gone('orders')]),
@@ -92,7 +92,7 @@ test('a name for the way that is recommended is the name of a situation', () => 
   }
 });
 
-test('what an instance lacks is said where it matters, and nowhere else', () => {
+test('what an instance lacks is mentioned where it matters, and nowhere else', () => {
   const without = status('orders', { window: { state: 'known', at: NOW, value: 'none' } });
   expect(whyNot('rows-deleted', [without])?.why).toContain('no continuous archiving');
   expect(whyNot('older-state', [without])).toBeUndefined();
@@ -101,25 +101,25 @@ test('what an instance lacks is said where it matters, and nowhere else', () => 
   expect(whyNot('rows-deleted', [empty])).toBeUndefined();
 });
 
-test('without a second instance no recovery can be begun, and the config is named', () => {
+test('without a second instance no recovery can be started, and the hint names the config entry', () => {
   for (const id of ['region-gone', 'move'])
     expect(whyNot(id, [], [instance('orders')])?.instead).toContain('role: target');
   expect(whyNot('prepare', [], [instance('orders')])).toBeUndefined();
 });
 
-test('an instance with an open run takes no second one', () => {
+test('an instance with an open run does not accept a second one', () => {
   const busy = { ...status('orders'), openRuns: ['01RUN'] };
   for (const { id } of SITUATIONS) expect(whyNot(id, [busy])?.why).toContain('run 01RUN');
 });
 
-test('an open run is suggested to be abandoned only where it leaves nothing to be done', () => {
+test('abandoning an open run is suggested only where it leaves nothing to be done', () => {
   const busy = { ...status('orders'), openRuns: ['01RUN'] };
   expect(whyNot('region-gone', [busy])?.instead).toContain('--abandon');
   const left = { ...busy, followUps: { open: 2, overdue: 0 } };
   expect(whyNot('region-gone', [left])?.instead).toMatch(/lifeboat followups$/u);
 });
 
-test('targets come first; the others say why they are none', () => {
+test('targets come first; the others say why they cannot be targets', () => {
   const home = [
     instance('orders'),
     instance('billing'),
@@ -154,7 +154,7 @@ test('all backups are listed, the newest first, each with its age by the clock o
   expect(rows.at(-1)?.id).toBe(1);
 });
 
-test('without a list, the proven backups of the journal are what can be recovered', () => {
+test('without a list, the proven backups of the journal can be recovered', () => {
   const proven = [
     { id: 3, backupId: 'guid-3', provenAt: '2026-02-01T00:00:00Z', fingerprint: 'aaaaaaaaaaaa' },
   ];
@@ -164,7 +164,7 @@ test('without a list, the proven backups of the journal are what can be recovere
   expect(row && whyNotRestorable(row, true)).toBeUndefined();
 });
 
-test('without a list, the backups that were listed last follow, none of them twice', () => {
+test('without a list, the backups that were listed last follow, and none is shown twice', () => {
   const at = '2026-02-01T00:00:00Z';
   const proven = [{ id: 3, backupId: 'guid-3', triggeredAt: at, provenAt: at, fingerprint: 'aaaaaaaaaaaa' }];
   const seen = [4, 3].map((id) => ({
@@ -197,7 +197,7 @@ test('a backup without an id that others know can be restored in place only', ()
   expect(whyNotRestorable(row, true)).toContain('only the newest');
 });
 
-test('what is lost is told by the time that is restored', () => {
+test('the data that would be lost is described by the time that is restored', () => {
   const about = { backup: undefined, dryRun: DRY_RUN, now: NOW };
   const lost = (wish: object, more = {}) =>
     stakesOf({ ...about, wish: { runbook: 'restore-backup', instance: 'orders', ...wish }, ...more }).lost;
@@ -216,7 +216,7 @@ test('what is lost is told by the time that is restored', () => {
   expect(lost({ runbook: 'disaster-recovery', target: 'orders-dr' })).toContain('that the run makes');
 });
 
-test('a run that would be refused promises nothing about what it overwrites', () => {
+test('a run that would be refused claims nothing about what it overwrites', () => {
   const refused = { ...DRY_RUN, steps: [], forever: [], wayBack: [], inTheWay: { text: 'no', hints: [] } };
   const wish = { runbook: 'restore-backup', instance: 'orders' } as const;
   const stakes = stakesOf({ wish, backup: undefined, dryRun: refused, now: NOW });
@@ -224,7 +224,7 @@ test('a run that would be refused promises nothing about what it overwrites', ()
   expect(stakes.wayBack).toBe('the dry run could not say');
 });
 
-test('the time in which a run waits for answers is not counted', () => {
+test('the time that a run waits for answers is not counted', () => {
   const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000).toISOString();
   const entries = (work: number) =>
     [

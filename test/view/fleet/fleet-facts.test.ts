@@ -3,7 +3,7 @@ import { nothingAsked, oldestOf } from '../../../src/view/fleet/fleet-facts.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 1, 3, 0, second));
 
-test('an instance is as old as the oldest of its answers, however late the last one came', () => {
+test('the age of an instance is that of its oldest answer, however late the last one came', () => {
   const unasked = nothingAsked({ name: 'orders', role: 'source', objectives: {} });
   expect(oldestOf(unasked)).toBeUndefined();
   const facts = {

@@ -80,7 +80,7 @@ const codesOf = (given: Partial<InstanceFacts>) => {
 };
 
 describe('an instance', () => {
-  test('could be recovered where a key that is held fits its newest backup, which keeps the RPO', () => {
+  test('is recoverable where a held key fits its newest backup, which keeps the RPO', () => {
     const found = instanceStatus(facts(), NOW);
     expect(found).toMatchObject({
       recoverable: { answer: 'yes', reasons: [] },
@@ -95,7 +95,7 @@ describe('an instance', () => {
     });
   });
 
-  test('of which nothing was asked is unknown, never good', () => {
+  test('that was not asked is unknown, never good', () => {
     const { recoverable, inPlace, elsewhere } = instanceStatus(nothingAsked(ABOUT), NOW);
     expect([recoverable.answer, inPlace.answer, elsewhere.answer]).toEqual(['unknown', 'unknown', 'unknown']);
   });
@@ -201,7 +201,7 @@ describe('an instance', () => {
       'inPlace',
       ['unknown', 'call.in-doubt'],
     ],
-  ])('%s is judged so', ([, given, where, answer]) => {
+  ])('%s gets its verdict', ([, given, where, answer]) => {
     expect(codesOf(given)[where]).toEqual(answer);
   });
 
@@ -209,7 +209,7 @@ describe('an instance', () => {
     const lost = { overview: failed, backups: failed, window: failed, fits: undefined };
     const SEEN = { at: ago(0.1), backups: DONE.slice(1).map((one) => ({ ...one, status: 'done' })) };
 
-    test('is down, since it was seen, and out of service', () => {
+    test('is down since it was last seen, and out of service', () => {
       const found = instanceStatus(facts({ ...lost, seen: SEEN }), NOW);
       expect(found.down).toEqual({ why: 'no answer', seenAt: SEEN.at });
       expect(found.inService).toMatchObject({ answer: 'no', reasons: [{ code: 'instance.down' }] });
@@ -227,7 +227,7 @@ describe('an instance', () => {
       expect(codesOf(lost).elsewhere).toEqual(['unknown', 'service.timeout']);
     });
 
-    test('but not one that refuses the token', () => {
+    test('but one that refuses the token is not down', () => {
       const refused = { ...failed, code: 'credentials.refused' } as const;
       const found = instanceStatus(facts({ ...lost, overview: refused, backups: refused }), NOW);
       expect(found.down).toBeUndefined();
@@ -235,7 +235,7 @@ describe('an instance', () => {
     });
   });
 
-  describe('of which a try to open the newest backup failed', () => {
+  describe('whose newest backup could not be opened when it was tried', () => {
     const unopened = (code: string, tried: readonly string[]) =>
       known(
         record({}, [
@@ -244,7 +244,7 @@ describe('an instance', () => {
         ]),
       );
 
-    test('is not recoverable by it from then on, whatever is on record of its key', () => {
+    test('is not recoverable by it from then on, whatever is on record about its key', () => {
       const found = instanceStatus(
         facts({ record: unopened('backup.wrong-key', [OLD, NEW]), fits: undefined }),
         NOW,
@@ -259,15 +259,15 @@ describe('an instance', () => {
       expect(found.objectives).toMatchObject({ answer: 'no', reasons: [{ code: 'backup.too-old' }] });
     });
 
-    test('counts what its first block shows again once another key is held', () => {
+    test('uses the result of its first block again once another key is held', () => {
       expect(codesOf({ record: unopened('backup.wrong-key', [OLD]) }).recoverable).toBe('yes');
     });
 
-    test('stays so where the key opened it and there was nothing in it', () => {
+    test('stays not recoverable where the key opened it and it contained nothing', () => {
       expect(codesOf({ record: unopened('backup.empty', [NEW]) }).recoverable).toBe('no');
     });
 
-    test('counts it again once it was proven', () => {
+    test('uses it again once it was proven', () => {
       const again = { ...ROTATED[2], at: ago(0.5), body: { ...ROTATED[2]?.body, backup: { id: 9 } } };
       const entries = [
         ...ROTATED,
@@ -284,7 +284,7 @@ describe('an instance', () => {
   describe('whose backups are dated in the future', () => {
     const done = DONE.map((one) => ({ ...one, triggeredAt: ago(-5) }));
 
-    test('meets no objective with them, and the finding is told', () => {
+    test('meets no objective with them, and the finding is reported', () => {
       const found = instanceStatus(facts({ backups: known({ done, skewMs: 0 }) }), NOW);
       const text = 'backup 9 is dated 5 h in the future: the clock or the time zone of the service is wrong';
       expect(found.newestBackup).toMatchObject({ ageSeconds: undefined, aheadSeconds: 18_000 });
@@ -296,13 +296,13 @@ describe('an instance', () => {
       expect(found.cautions).toContain(text);
     });
 
-    test('but not where the whole clock of the service is ahead', () => {
+    test('but meets it where the whole clock of the service is ahead', () => {
       const found = instanceStatus(facts({ backups: known({ done, skewMs: 6 * HOUR }) }), NOW);
       expect(found.newestBackup).toMatchObject({ ageSeconds: 3600, meetsRpo: true });
     });
   });
 
-  test('with applications that wait to be bound again is recoverable, and not in service', () => {
+  test('with applications that wait to be bound again is recoverable, but not in service', () => {
     const waiting = (name: string): FollowUp => ({
       ...{ id: name, kind: 'rebind', subject: name, what: 'w', commands: [], since: ago(2), dueSeconds: 60 },
     });
@@ -328,7 +328,7 @@ describe('an instance', () => {
     const reasonOf = (given: Partial<InstanceFacts>) =>
       instanceStatus(facts(given), NOW).elsewhere.reasons.find(({ code }) => code === 'card.none');
 
-    test('could be recovered elsewhere by the id of a proven backup, which is said and is no yes', () => {
+    test('could be recovered elsewhere by the id of a proven backup, which is reported but does not count as yes', () => {
       const text = `there is no recovery card; backup 7 could be recovered by its id guid-7 with key ${NEW}, which has opened it`;
       expect(reasonOf({ record: cardless })).toMatchObject({ answer: 'unknown', text });
       expect(codesOf({ record: cardless }).elsewhere).toEqual(['unknown', 'card.none']);
@@ -339,7 +339,7 @@ describe('an instance', () => {
       expect(codesOf(lost).elsewhere).toEqual(['unknown', 'card.none', 'service.timeout']);
     });
 
-    test('might be recovered by the id of a backup that was listed, and was never opened', () => {
+    test('might be recovered by the id of a backup that was listed but never opened', () => {
       const text =
         'there is no recovery card; backup 9 might be recovered by its id guid-9, but it was never opened';
       const said = { answer: 'unknown', text };
@@ -360,7 +360,7 @@ describe('an instance', () => {
       expect(reasonOf({ ...lost, record: known(record({}, [])), seen: SEEN })).toMatchObject(no);
     });
 
-    test('whose id is hostile is told of in one printable line', () => {
+    test('whose id is hostile is described in one printable line', () => {
       const done = [{ id: 9, backupId: '\u001b[31mid\n9', triggeredAt: ago(2) }];
       const unproven = known(record({}, ROTATED.slice(0, 2)));
       expect(reasonOf({ backups: known({ done }), record: unproven })?.text).not.toMatch(/[\u0000-\u001f]/u);
@@ -370,7 +370,7 @@ describe('an instance', () => {
   describe('whose list is not known', () => {
     const lost = { overview: failed, backups: failed, window: failed };
 
-    test('has the newest backup that was listed before, with when that was', () => {
+    test('has the newest backup that was listed before, with the time of that list', () => {
       const seen = { at: ago(1), backups: DONE.map((one) => ({ ...one, status: 'done' })) };
       const found = instanceStatus(facts({ ...lost, seen }), NOW);
       expect(found.newestBackup).toBeUndefined();
@@ -392,14 +392,14 @@ describe('an instance', () => {
       expect(instanceStatus(facts({ ...lost, seen: older }), NOW).lastSeenBackup).toMatchObject({ id: 7 });
     });
 
-    test('has none where nothing of it was ever seen, or its list is known', () => {
+    test('has none where no backup was ever seen, or where its list is known', () => {
       const blank = { ...lost, record: known(record({}, [])) };
       expect(instanceStatus(facts(blank), NOW).lastSeenBackup).toBeUndefined();
       expect(instanceStatus(facts(), NOW).lastSeenBackup).toBeUndefined();
     });
   });
 
-  test('keeps its RPO in place by a point in time, and says that elsewhere it would not', () => {
+  test('keeps its RPO in place through a point in time, and says that it would not elsewhere', () => {
     const window = known({ start: ago(30), end: ago(0.1) });
     const given = { objectives: { rpo: HOUR }, window };
     expect(codesOf(given).inPlace).toEqual(['yes']);
@@ -410,7 +410,7 @@ describe('an instance', () => {
     });
   });
 
-  test('is measured by the clock of the service where that goes wrong', () => {
+  test('is measured by the clock of the service where that clock is wrong', () => {
     const skewMs = -3 * HOUR;
     const done = DONE.map((one) => ({
       ...one,
@@ -421,7 +421,7 @@ describe('an instance', () => {
     expect(found.recoverable.answer).toBe('yes');
   });
 
-  test('a backup near the change of the key may have either', () => {
+  test('a backup from near a key change may have either key', () => {
     const near = known({ done: [{ id: 5, triggeredAt: ago(50) }, ...DONE.slice(1)] });
     const found = instanceStatus(facts({ backups: near, held: known([NEW]) }), NOW);
     expect(found.key.possible.map(({ fingerprint }) => fingerprint).toSorted()).toEqual([OLD, NEW]);
@@ -455,7 +455,7 @@ describe('an instance', () => {
     expect(found.opener).toMatchObject({ id: 9, how: 'fits' });
   });
 
-  test('a target that answers and that no run has touched has nothing to recover; any other is judged', () => {
+  test('a target that answers and that no run has touched has nothing to recover; any other is evaluated', () => {
     const target = { role: 'target', held: { state: 'unasked' } } as const;
     expect(codesOf({ ...target, record: known(record({}, [])) }).recoverable).toBe('empty');
     expect(codesOf({ ...target, record: known(record({}, [])), backups: failed }).recoverable).toBe(
@@ -465,7 +465,7 @@ describe('an instance', () => {
     expect(codesOf({ ...target, record: failed }).recoverable).toBe('unknown');
   });
 
-  test('follow-ups are counted, the overdue ones apart', () => {
+  test('follow-ups are counted, and overdue ones separately', () => {
     const followUp: FollowUp = { id: 'a', kind: 'rebind', subject: 's', what: 'w', commands: [] };
     const followUps = [
       { ...followUp, since: ago(2), dueSeconds: 3600 },

@@ -18,7 +18,7 @@ const CONFIRM: Question = {
   options: [],
 };
 
-test('a plan that is over grows no older, nor do its instances', () => {
+test('a plan that is over does not grow older, nor do its instances', () => {
   const outcome = { title: 'stopped', tone: 'warn', endedMs: NOW_MS } as const;
   const view = viewOf({ outcome, nowMs: NOW_MS + 60_000, children: [failureOf('db-1')] });
   expect(view).toMatchObject({ nowMs: NOW_MS, elapsedSeconds: 600 });
@@ -37,7 +37,7 @@ describe('the view of the run of a plan', () => {
     expect(view.groups.map(({ id, words }) => `${id}: ${words}`)).toContain('notice: waits for data');
   });
 
-  test('keeps the run listed that a stopped group has left, with the command that goes on with it, and asks nothing', () => {
+  test('keeps listing the run that a stopped group has left, with the command that resumes it, and asks nothing', () => {
     for (const [state, ended] of [
       ['stopping', undefined],
       ['stopped', 'stopped'],
@@ -52,7 +52,7 @@ describe('the view of the run of a plan', () => {
     }
   });
 
-  test('names the run of an instance that was taken out, and that of a failure which the plan passes', () => {
+  test('names the run of an instance that was taken out after a failure', () => {
     const left = { ...failureOf('db-1'), isLeft: true };
     const out = viewOf({ data: { out: { 'db-1': 'its disk is full' } }, children: [left] });
     expect(laneOf(out, 'db-1').words).toMatch(
@@ -60,7 +60,7 @@ describe('the view of the run of a plan', () => {
     );
   });
 
-  test('asks what a run asks whose step was skipped, and says why it has to be answered', () => {
+  test('asks the question of a run whose step was skipped, and says why it has to be answered', () => {
     const passed = { 'db-1/recover': { how: 'skipped', text: 'it may wait' } } as const;
     const view = viewOf({ data: { passed }, children: [{ ...failureOf('db-1'), isLeft: true }] });
     expect(view.asks).toMatchObject([{ facts: [expect.stringContaining('offers no end')] }]);
@@ -83,7 +83,7 @@ describe('the view of the run of a plan', () => {
     expect(late(NOW_MS - 9 * 60_000)).toEqual([expect.stringMatching(/^LATE by 4 ?m/u), 'bad']);
   });
 
-  test('says for each instance its target, its step, what it does, and since when', () => {
+  test('shows each instance with its target, its step, its activity, and since when', () => {
     const view = viewOf({
       children: [
         childOf('db-1', { state: 'done', endedMs: NOW_MS - 1_000 }),
@@ -96,7 +96,7 @@ describe('the view of the run of a plan', () => {
     expect(laneOf(view, 'db-3')).toMatchObject({ at: undefined, state: 'later' });
   });
 
-  test('asks once what several instances ask in the same words but for their names', () => {
+  test('asks once what several instances ask in the same words except for their names', () => {
     const [ask, ...others] = viewOf({ children: [failureOf('db-2'), failureOf('db-1')] }).asks;
     expect(others).toEqual([]);
     expect(ask).toMatchObject({ tone: 'bad', prompt: 'the restore of TARGET failed: no answer within 20 s' });
@@ -104,7 +104,7 @@ describe('the view of the run of a plan', () => {
     expect(ask?.options.map(({ label }) => label)).toEqual(['restore TARGET again', 'stop here']);
   });
 
-  test('asks each on its own what differs in more than the names', () => {
+  test('asks separately what differs in more than the names', () => {
     const { asks } = viewOf({ children: [failureOf('db-1'), failureOf('db-2', 'the disk is full')] });
     expect(asks.map(({ prompt }) => prompt)).toEqual([
       'the restore of db-1-dr failed: no answer within 20 s',
@@ -112,7 +112,7 @@ describe('the view of the run of a plan', () => {
     ]);
   });
 
-  test('never lets one typed name stand for two instances', () => {
+  test('never accepts one typed name for two instances', () => {
     const confirm = (lane: string) => childOf(lane, { state: 'waiting', question: CONFIRM });
     const { asks } = viewOf({ children: [confirm('db-1'), confirm('db-2')] });
     expect(asks.map(({ lanes }) => lanes.length)).toEqual([1, 1]);
@@ -135,24 +135,24 @@ describe('the view of the run of a plan', () => {
     ]);
   });
 
-  test('says of a run that was left and asks nothing that it waits to be taken up', () => {
+  test('says of a run that was left without a question that it waits to be resumed', () => {
     const [ask] = viewOf({ children: [childOf('db-1', { state: 'waiting' })] }).asks;
     expect(ask?.prompt).toBe('it was left, and waits to be taken up');
   });
 
-  test('says to who only reads it that it waits for a person', () => {
+  test('tells a watcher that it waits for a person, and the driver that it waits for you', () => {
     const waits = (whom: 'you' | 'a person') =>
       laneOf(viewOf({ children: [childOf('db-1', { state: 'waiting' })], whom }), 'db-1').state;
     expect([waits('you'), waits('a person')]).toEqual(['waits for you', 'waits for a person']);
   });
 
-  test('no longer asks what has an answer that waits for a free slot', () => {
+  test('no longer asks a question whose answer waits for a free slot', () => {
     const view = viewOf({ children: [{ ...failureOf('db-1'), isAnswered: true }] });
     expect(view.asks).toEqual([]);
     expect(laneOf(view, 'db-1')).toMatchObject({ state: 'answered', words: 'waits for a free slot' });
   });
 
-  test('offers to try again what waits for credentials', () => {
+  test('offers to retry what waits for credentials', () => {
     const paused = { state: 'waiting', isPaused: true, problem: 'the token was refused' } as const;
     const [ask] = viewOf({ children: [childOf('db-1', paused), childOf('db-2', paused)] }).asks;
     expect(ask).toMatchObject({ prompt: 'the token was refused', options: [{ label: 'try again' }] });
@@ -172,14 +172,14 @@ describe('what a person may decide', () => {
     expect(stopping(running).decision.needs).toMatchObject({ what: 'name', expected: 'data' });
   });
 
-  test('never begins a second run of a step that is under way', () => {
+  test('never offers a second run of a step that is under way', () => {
     const view = viewOf({ children: [failureOf('db-1')] });
     const { tryAgain, skip, doneOutside } = aboutStep(dataOf(view), laneOf(view, 'db-1'));
     for (const { disabled } of [tryAgain, skip, doneOutside])
       expect(disabled).toBe('recover of db-1 is under way: answer what it asks');
   });
 
-  test('is to try a failed step again, to skip it, or to say that it was done', () => {
+  test('is to retry a failed step, to skip it, or to mark it as done', () => {
     const view = viewOf({ children: [childOf('db-1', { state: 'failed', endedMs: NOW_MS })] });
     const { tryAgain, skip, doneOutside } = aboutStep(dataOf(view), laneOf(view, 'db-1'));
     expect([tryAgain, skip, doneOutside].map(({ disabled }) => disabled)).toEqual([
@@ -192,7 +192,7 @@ describe('what a person may decide', () => {
     });
   });
 
-  test('is to take an instance out, and up again', () => {
+  test('is to take an instance out, and to take it up again', () => {
     const view = viewOf();
     expect(outOrUp(dataOf(view), laneOf(view, 'db-2')).decision.event.type).toBe('operator.takeOut');
     const without = viewOf({ data: { out: { 'db-2': 'it is empty' } } });

@@ -10,7 +10,7 @@ const signer = freshSigner();
 const placeFor = (command: string, timeoutMs = 10_000) =>
   commandPlace({ command, timeoutMs, hideEnv: ['SECRET_TOKEN'] });
 
-test('a command gets the checkpoint on its standard input, and no variable with a secret', async () => {
+test('a command gets the checkpoint on its standard input, and no variable that holds a secret', async () => {
   process.env['SECRET_TOKEN'] = 'not to be seen';
   onTestFinished(() => void delete process.env['SECRET_TOKEN']);
   const file = join(temporaryHome(), 'out');
@@ -21,7 +21,7 @@ test('a command gets the checkpoint on its standard input, and no variable with 
   expect(text).not.toContain('SECRET_TOKEN');
 });
 
-test('a command that fails, reads nothing or takes too long is down, with the reason', async () => {
+test('a command that fails, reads nothing or takes too long counts as down, with the reason', async () => {
   const [failing, deaf, slow] = [
     placeFor('echo no such ticket >&2; exit 3'),
     placeFor('exit 0'),

@@ -52,7 +52,7 @@ test('checkpoints come back newest first, whatever their sizes, with the key bes
   );
 });
 
-test('a look returns every larger checkpoint, and no more of the others than requested', async () => {
+test('a look returns every larger checkpoint, and only as many of the others as requested', async () => {
   const [signer, place] = [freshSigner(), homePlace(temporaryHome())];
   for (const size of [1, 2, 3, 4, 5, 6]) await place.write(noteOf(signer, size), signer);
   const look = await place.look({ origin: ORIGIN, beyond: 4, most: 2 });
@@ -142,7 +142,7 @@ test('a link where a checkpoint is about to be written stays, and so does its ta
   expect(found.map(({ size }) => size)).toEqual([5, 4]);
 });
 
-test('a missing folder is created for writing, and is down for reading', async () => {
+test('a missing folder is created for writing, and counts as down for reading', async () => {
   const [signer, folder] = [freshSigner(), join(temporaryHome(), 'share')];
   const wanted = { origin: ORIGIN, beyond: 0, most: 1 };
   expect(await folderPlace(folder).look(wanted)).toEqual({ result: 'down', why: 'it does not exist' });
