@@ -125,7 +125,9 @@ describe('files', () => {
 
   it('limit times by timeLimit, since Node keeps signals of AbortSignal.timeout', () => {
     const inBrowsers = 'src/serve/html/script.ts';
-    const users = FILES.filter(({ path, text }) => path !== inBrowsers && text.includes('AbortSignal.timeout('));
+    const users = FILES.filter(
+      ({ path, text }) => path !== inBrowsers && text.includes('AbortSignal.timeout('),
+    );
     expect(users.map(({ path }) => path)).toEqual([]);
   });
 
