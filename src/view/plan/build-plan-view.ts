@@ -13,7 +13,7 @@ import type { PlanContext } from '../../../machines/plan.ts';
 import { counted, formatSpan } from '../../base/format.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
-import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { endOfLane, type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import type { Tone } from '../run-view.ts';
 import { asksOf } from './plan-asks.ts';
 import type { GroupView, LaneCounts, LaneStep, LaneView, PlanOutcome, PlanView } from './plan-view.ts';
@@ -92,8 +92,8 @@ function groupViews(
     return groups.map((group) => {
       const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const hasPassed = Object.keys(record.passed).length > 0;
-      const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }),
+      const lanes = lanesOf(group, facts).map(({ lane, state }) =>
+        laneView(group, record, lane, { state, hasPassed, hasLeft, byStep, nowMs, whom }),
       );
       return groupView(group, record, lanes, { isNow, whom });
     });
@@ -198,15 +198,14 @@ function fewOf(names: readonly string[]): string {
 }
 
 function groupTone(state: GroupState, lanes: readonly LaneView[]): Tone {
-  if (state === 'done') return 'good';
   if (state === 'held' || state === 'stopped' || state === 'stopping') return 'warn';
   if (lanes.some(({ is }) => is === 'failing' || is === 'failed')) return 'bad';
+  if (state === 'done') return 'good';
   return state === 'running' ? 'plain' : 'dim';
 }
 
 interface Standing {
   readonly state: LaneState;
-  readonly hasFailed: boolean;
   /** A person passed a step of the group. */
   readonly hasPassed: boolean;
   /** The plan has left a run of a step. */
@@ -220,11 +219,12 @@ function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }: Standing,
+  { state, hasPassed, hasLeft, byStep, nowMs, whom }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
     at === undefined ? undefined : byStep.get(`${group.id}/${name}/${group.steps[at - 1]?.id ?? ''}`);
+  const endedMs = endOfLane(state);
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
   const isStopped = record.state === 'stopping' || record.ended === 'stopped';
@@ -251,7 +251,7 @@ function laneView(
     }
     if (leftAt !== undefined) return { is: 'left', runId, note: goesOnBy(leftAt) };
     if (found === undefined) {
-      const isBehind = state.is === 'done' || (at !== undefined && index + 1 < at);
+      const isBehind = endedMs !== undefined || (at !== undefined && index + 1 < at);
       return isBehind ? { ...AHEAD, is: 'left-out' } : AHEAD;
     }
     const standing = found.state === 'done' || found.state === 'failed' ? found.state : 'open';
@@ -264,18 +264,13 @@ function laneView(
     shown: name === NO_INSTANCE ? group.id : name,
     target,
     is,
-    state:
-      is === 'done' && hasFailed
-        ? 'done, in part'
-        : is === 'waiting'
-          ? `waits for ${whom}`
-          : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
-    tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
+    state: is === 'waiting' ? `waits for ${whom}` : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
+    tone: late !== '' ? 'bad' : TONES[is],
     words: `${late}${laneWords(is, { open, failed: child, out: record.out[name], left })}`,
     at,
-    sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
+    sinceMs: endedMs === undefined ? child?.sinceMs : endedMs || undefined,
     steps,
-    isOpen,
+    isOpen: isOpen || left.some(({ step }) => step === child?.step),
     runId: child?.runId,
     ask: undefined,
   };
@@ -307,7 +302,8 @@ function laneWords(
   if (is === 'out') return [out ?? '', ...goesOn].join('; ');
   if (is === 'left' || is === 'done') return goesOn.join('; ');
   if (is === 'answered') return 'waits for a free slot';
-  if (is === 'failed') return failed?.problem ?? '';
+  if (is === 'failed')
+    return [...(failed?.problem === undefined ? [] : [failed.problem]), ...goesOn].join('; ');
   if (open === undefined) return '';
   if (open.problem !== undefined) return open.problem;
   return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');
