@@ -7,7 +7,7 @@ import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
-import { planFacts, standingFacts } from '../../plans/facts.ts';
+import { listedFacts } from '../../plans/facts.ts';
 import { type LaneState, lanesOf } from '../../plans/schedule.ts';
 import { isStopped } from '../../plans/standing.ts';
 import { questionOf } from '../../runner/answer.ts';
@@ -73,14 +73,14 @@ export async function standingOf(
   const { snapshot } = fold(planRunbook, input, entries);
   const rows = await childrenOf(journal, summary.runId);
   const of = snapshot.context as PlanContext;
-  const states = planFacts(snapshot, [], Date.now())?.records;
+  const { records } = listedFacts(snapshot, [], Date.now());
   // Which loads every runbook.
   const { recordedChildren } = await import('./recorded-children.ts');
   const children = await recordedChildren(journal, rows, {
     context: of,
-    isStopped: (group) => isStopped(of.groups[group], states?.[group]?.state),
+    isStopped: (group) => isStopped(of.groups[group], records[group]?.state),
   });
-  const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
+  const facts = listedFacts(snapshot, children, Date.now());
   const newest = newestByPlace(children);
   const left = Map.groupBy(
     children.filter(({ isLeft }) => isLeft),

@@ -12,7 +12,7 @@ import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { counted, formatSpan } from '../../base/format.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
-import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
+import { groupsOf, isAt, listedFacts, type SteppedPhase } from '../../plans/facts.ts';
 import { endOfLane, type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import type { Tone } from '../run-view.ts';
 import { asksOf } from './plan-asks.ts';
@@ -66,31 +66,22 @@ export function planView(fold: PlanFold): PlanView {
 }
 
 function groupViews(
-  { snapshot: { value }, children, whom }: PlanFold,
+  { snapshot, children, whom }: PlanFold,
   context: PlanContext,
   nowMs: number,
 ): readonly GroupView[] {
-  const states = value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>;
   const byStep = new Map<string, ShownChild>();
   const hasLeft = children.some(({ isLeft }) => isLeft);
   for (const child of children) {
     const key = `${child.group}/${child.lane}/${child.step}`;
     if ((byStep.get(key)?.attempt ?? 0) < child.attempt) byStep.set(key, child);
   }
+  const facts = listedFacts(snapshot, children, nowMs);
   return PHASES.flatMap((phase) => {
     const groups = groupsOf(context, phase).filter(({ lanes }) => lanes.length > 0);
-    const isNow = typeof value === 'object' && Object.hasOwn(value, phase);
-    const records = Object.fromEntries(
-      groups.map(({ id }): [string, GroupRecord] => {
-        const data = context.groups[id] ?? NEW_GROUP;
-        const state = (isNow ? states[phase]?.[id] : undefined) ?? ENDED[data.ended ?? 'open'];
-        return [id, { ...data, state }];
-      }),
-    );
-    const rehearsal = context.input.rehearsal;
-    const facts = { groups, records, children, source: context.source, rehearsal, nowMs };
+    const isNow = isAt(snapshot, phase);
     return groups.map((group) => {
-      const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
+      const record = facts.records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const hasPassed = Object.keys(record.passed).length > 0;
       const lanes = lanesOf(group, facts).map(({ lane, state }) =>
         laneView(group, record, lane, { state, hasPassed, hasLeft, byStep, nowMs, whom }),
@@ -99,8 +90,6 @@ function groupViews(
     });
   });
 }
-
-const ENDED = { done: 'done', stopped: 'stopped', 'not-run': 'notRun', open: 'waiting' } as const;
 
 function groupView(
   group: ResolvedGroup,

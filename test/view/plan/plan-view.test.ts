@@ -76,6 +76,18 @@ describe('the view of the run of a plan', () => {
     }
   });
 
+  test('says of checks that a stopped plan has passed over that they were not run', () => {
+    const { snapshot } = foldOf({ data: { ended: 'stopped' } });
+    const over = viewOf({ snapshot: { ...snapshot, value: 'stopped' } });
+    expect(over.groups.map(({ id, state }) => `${id}: ${state}`)).toEqual([
+      'data: stopped',
+      'notice: notRun',
+      'healthy: notRun',
+    ]);
+    const asked = viewOf({ snapshot: { ...snapshot, value: 'confirm' } });
+    expect(asked.groups.at(-1)).toMatchObject({ id: 'healthy', state: 'waiting' });
+  });
+
   test('names the run of an instance that was taken out after a failure', () => {
     const left = { ...failureOf('db-1'), isLeft: true };
     const out = viewOf({ data: { out: { 'db-1': 'its disk is full' } }, children: [left] });
