@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
@@ -6,6 +8,7 @@ import { openPlanBench } from '../plans/plan-bench.ts';
 interface ShownPlan {
   readonly runId: string;
   readonly status: string;
+  readonly leftBecause?: string;
   readonly groups: readonly { readonly id: string; readonly state: string }[];
   readonly lanes: readonly { readonly state: string; readonly step?: string }[];
 }
@@ -54,5 +57,37 @@ finally: { steps: [{ id: tidy, manual: { do: tidy up } }] }
     const { groups, lanes } = await shown();
     expect(groups.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
     expect(lanes.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+  });
+
+  test('says why it stands: what could not begin, and why a group is held, with the commands that answer', async (context) => {
+    const { expect } = context;
+    const { plan, run, good, folder } = await openPlanBench((options) => bench(context, options), 2);
+    plan(
+      'west',
+      `groups:
+  - { id: look, steps: [{ id: count, check: { command: ['true'] } }] }
+  - { id: data, for: { instances: [db-1, db-2] }, waves: [1, 1], promote: approve, steps: [{ id: count, check: { command: ['true'] } }] }
+  - { id: rest, for: { instances: [db-2], target: db-2-dr }, steps: [{ id: recover, runbook: disaster-recovery, undo: none }] }
+`,
+    );
+    expect((await run('plans', 'run', 'west')).code).toBe(3);
+    const config = join(folder, 'lifeboat.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replaceAll('db-2-dr', 'db-2-gone'));
+    const left = await run('resume', 'last', '--confirm', 'rest');
+    expect([left.code, left.stderr]).toEqual([3, expect.stringContaining('db-2-dr')]);
+    const { runId, groups, leftBecause } = JSON.parse(
+      await good('plans', 'show', 'last', '--json'),
+    ) as ShownPlan;
+    expect(leftBecause).toContain('first db-2 recover: ');
+    expect(leftBecause).toContain('db-2-dr');
+    const answers = [
+      `lifeboat plans resume ${runId} data`,
+      `lifeboat plans stop ${runId} data --reason TEXT`,
+    ];
+    const why = 'held until a person lets the next wave begin';
+    expect(groups[1]).toEqual({ id: 'data', state: 'held', why, answers });
+    const shown = await good('plans', 'show', runId);
+    expect(shown).toContain(`it was left: ${leftBecause}\nto go on: lifeboat resume ${runId}\n`);
+    expect(shown).toContain(`  data: ${why}\n    to answer: ${answers[0]}\n    to answer: ${answers[1]}\n`);
   });
 });

@@ -164,7 +164,8 @@ function groupWords(
   }
 }
 
-function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
+/** Why a group waits for a person. Pure. */
+export function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
   switch (why) {
     case 'stop-rule':
       return `held by its stop rule: ${counted(lanes.length, 'failure')}`;
