@@ -7,7 +7,7 @@ import {
 } from '../../machines/parts/plan-events.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { LifeboatError } from '../base/errors.ts';
-import { isAt, planFacts } from './facts.ts';
+import { isAt, listedFacts, planFacts } from './facts.ts';
 
 /** By a person, about a plan's run. */
 export type PlanDecision =
@@ -37,7 +37,8 @@ export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, e
   if (event.type === 'operator.setSource')
     return source === event.source ? soAlready(`the source counts as ${source} already`) : FIT;
   if (event.type === 'operator.evaluateAgain') return fitOfEvaluation(snapshot);
-  const records = planFacts(snapshot, [], 0)?.records ?? {};
+  const now = planFacts(snapshot, [], 0)?.records;
+  const records = now ?? {};
   if (event.type === 'operator.stop') {
     // The last steps of a stopped plan can be stopped, too.
     const goesOn = Object.values(records).some(({ state }) => !isOver(state) && state !== 'stopping');
@@ -45,7 +46,11 @@ export function fitOf(snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>, e
   }
   const data = groups[event.group] ?? NEW_GROUP;
   const state = records[event.group]?.state;
-  return state === undefined ? outOfPhase(data, event.group) : fitOfGroup(event, state, data);
+  if (state !== undefined) return fitOfGroup(event, state, data);
+  if (listedFacts(snapshot, [], 0).records[event.group]?.state !== 'waiting')
+    return misfit(`group ${event.group} is over: the rest of the plan can only be stopped as a whole`);
+  const first = now === undefined ? 'answer first what the plan asks' : AHEAD;
+  return misfit(`group ${event.group} has not begun: ${first}`);
 }
 
 function fitOfEvaluation(snapshot: Pick<AnyMachineSnapshot, 'value'>): Fit {
@@ -54,13 +59,7 @@ function fitOfEvaluation(snapshot: Pick<AnyMachineSnapshot, 'value'>): Fit {
   return misfit('the instances have been looked at: name a step to try it again');
 }
 
-function outOfPhase({ ended }: GroupData, group: string): Fit {
-  return misfit(
-    ended === undefined
-      ? `group ${group} has not begun: answer first what the plan asks`
-      : `group ${group} is over: the rest of the plan can only be stopped as a whole`,
-  );
-}
+const AHEAD = 'it begins when what comes before it is over';
 
 function fitOfGroup(event: GroupDecision, state: GroupState, data: GroupData): Fit {
   const { group } = event;

@@ -8,11 +8,28 @@ import type { Child, GroupRecord, PlanFacts, Start } from './schedule.ts';
 /** Their groups have steps. */
 export type SteppedPhase = 'groups' | typeof HEALTHY | typeof FINALLY;
 
-/** Undefined in any other phase. Pure. */
-function steppedPhase({ value }: Pick<AnyMachineSnapshot, 'value'>): SteppedPhase | undefined {
-  const [phase] = typeof value === 'string' ? [value] : Object.keys(value as object);
-  return phase === 'groups' || phase === HEALTHY || phase === FINALLY ? phase : undefined;
+/** In this order. */
+const STEPPED: readonly SteppedPhase[] = ['groups', HEALTHY, FINALLY];
+
+function phaseOf({ value }: Pick<AnyMachineSnapshot, 'value'>): string | undefined {
+  return typeof value === 'string' ? value : Object.keys(value as object)[0];
 }
+
+/** Undefined in any other phase. Pure. */
+function steppedPhase(snapshot: Pick<AnyMachineSnapshot, 'value'>): SteppedPhase | undefined {
+  const now = phaseOf(snapshot);
+  return STEPPED.find((phase) => phase === now);
+}
+
+/** The phases that come to nothing any more. */
+function pastPhases(snapshot: Pick<AnyMachineSnapshot, 'value'>): readonly SteppedPhase[] {
+  const now = phaseOf(snapshot) ?? '';
+  if (BEFORE.has(now)) return [];
+  const at = (STEPPED as readonly string[]).indexOf(now);
+  return at < 0 ? STEPPED : STEPPED.slice(0, at);
+}
+
+const BEFORE: ReadonlySet<string> = new Set(['evaluate', 'approve', 'confirm']);
 
 /** Whether a run is in a phase; with `inner`, in that state of it. */
 export function isAt({ value }: Pick<AnyMachineSnapshot, 'value'>, phase: string, inner?: string): boolean {
@@ -29,28 +46,61 @@ export function planFacts(
   const phase = steppedPhase(snapshot);
   if (phase === undefined) return undefined;
   const context = snapshot.context as PlanContext;
-  const states = (snapshot.value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>)[phase];
-  const groups = groupsOf(context, phase);
-  const records = Object.fromEntries(
-    groups.map(({ id }): [string, GroupRecord] => [
-      id,
-      { ...(context.groups[id] ?? NEW_GROUP), state: states?.[id] ?? 'waiting' },
-    ]),
-  );
-  return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
+  return factsOf(context, groupsOf(context, phase), statesNow(snapshot), children, nowMs);
 }
 
-/** For a list of a plan that is over: no group goes on. Pure. */
+/** The groups of a plan that is over: none goes on. Pure. */
 export function standingFacts(context: PlanContext, children: readonly Child[], nowMs: number): PlanFacts {
-  const { groups } = context.input;
+  return factsOf(context, context.input.groups, {}, children, nowMs);
+}
+
+/** For a list of all phases: those that are over stand as they ended, those ahead wait. Pure. */
+export function listedFacts(
+  snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'>,
+  children: readonly Child[],
+  nowMs: number,
+): PlanFacts {
+  const context = snapshot.context as PlanContext;
+  const past = pastPhases(snapshot).flatMap((phase) => groupsOf(context, phase));
+  const notRun = past.flatMap(({ id }): [string, GroupState][] =>
+    context.groups[id]?.ended === undefined ? [[id, 'notRun']] : [],
+  );
+  const states = { ...Object.fromEntries(notRun), ...statesNow(snapshot) };
+  return factsOf(context, allGroupsOf(context), states, children, nowMs);
+}
+
+function factsOf(
+  { groups: data, source, input: { rehearsal } }: PlanContext,
+  groups: readonly ResolvedGroup[],
+  states: Readonly<Record<string, GroupState>>,
+  children: readonly Child[],
+  nowMs: number,
+): PlanFacts {
   const records = Object.fromEntries(
     groups.map(({ id }): [string, GroupRecord] => {
-      const data = context.groups[id] ?? NEW_GROUP;
-      const ends = { done: 'done', stopped: 'stopped', 'not-run': 'notRun' } as const;
-      return [id, { ...data, state: data.ended === undefined ? 'waiting' : ends[data.ended] }];
+      const known = data[id] ?? NEW_GROUP;
+      return [id, { ...known, state: states[id] ?? ENDED[known.ended ?? 'open'] }];
     }),
   );
-  return { groups, records, children, source: context.source, rehearsal: context.input.rehearsal, nowMs };
+  return { groups, records, children, source, rehearsal, nowMs };
+}
+
+const ENDED = { done: 'done', stopped: 'stopped', 'not-run': 'notRun', open: 'waiting' } as const;
+
+/** Of the groups in the phase that is under way. */
+function statesNow(snapshot: Pick<AnyMachineSnapshot, 'value'>): Readonly<Record<string, GroupState>> {
+  const phase = steppedPhase(snapshot);
+  if (phase === undefined) return {};
+  return (snapshot.value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>)[phase] ?? {};
+}
+
+/** In the order of the phases; checks of health and last steps only if the plan has any. Pure. */
+export function allGroupsOf(context: Pick<PlanContext, 'input'>): readonly ResolvedGroup[] {
+  const closing = [HEALTHY, FINALLY] as const;
+  return [
+    ...context.input.groups,
+    ...closing.flatMap((phase) => groupsOf(context, phase)).filter(({ lanes }) => lanes.length > 0),
+  ];
 }
 
 export function groupsOf(

@@ -44,8 +44,8 @@ export interface RestGroup {
 }
 
 /**
- * In the order of the plan, also of stopped groups. Without steps that do not belong to the run, or that
- * people passed. Pure.
+ * In the order of the plan, also of stopped groups, with failed steps that the plan went on without. Without
+ * steps that do not belong to the run, or that people passed. Pure.
  */
 export function restOfPlan(context: PlanContext, children: readonly RestChild[]): readonly RestGroup[] {
   return (['groups', 'healthy', 'finally'] as const).flatMap((phase) =>
@@ -89,7 +89,6 @@ function stepsLeft(
     const last = mine.filter((child) => child.step === step.id).at(-1);
     if (last === undefined && !belongs(step, context)) return [];
     if (last?.result === 'done') return [];
-    if (last?.result === 'failed' && step.onFailure === 'continue') return [];
     const isOpen = last !== undefined && last.result === undefined;
     const attempt = last === undefined ? (data.attempts[key] ?? 1) : isOpen ? last.attempt : last.attempt + 1;
     return [

@@ -70,9 +70,17 @@ export type LaneState =
   | { readonly is: 'later' }
   | { readonly is: 'ready'; readonly step: Step; readonly attempt: number }
   | { readonly is: 'at-work' | 'waiting' | 'failing'; readonly step: Step; readonly child: Child }
-  | { readonly is: 'failed'; readonly step: Step; readonly child: Child }
+  | LaneFailure
   | { readonly is: 'out' }
   | { readonly is: 'done'; readonly endedMs: number };
+
+interface LaneFailure {
+  readonly is: 'failed';
+  readonly step: Step;
+  readonly child: Child;
+  /** If the plan passes the failure, and the rest is over; otherwise the failure holds the lane. */
+  readonly endedMs?: number | undefined;
+}
 
 /**
  * The next starts. Pure: the same facts give the same answer, in any order, so limits hold after any restart.
@@ -156,7 +164,7 @@ function running(group: ResolvedGroup, record: GroupRecord, facts: PlanFacts): N
   const lanes = lanesOf(group, facts);
   const named = (found: readonly StandingLane[]) => found.map(({ lane }) => lane.name);
   const isNew = ({ lane }: StandingLane) => !record.accepted.includes(lane.name);
-  const failed = lanes.filter((one) => one.state.is === 'failed' && isNew(one));
+  const failed = lanes.filter((one) => isHeldByFailure(one.state) && isNew(one));
   const stops = failed.filter((one) => onFailureOf(one) === 'stop');
   if (stops.length > 0) return only({ type: 'group.stopping', group: id, lanes: named(stops) });
   const counted = failedLanes(lanes, record, 'ended');
@@ -187,7 +195,7 @@ function nextWave(
   const { id, settle, promote } = group;
   const wave = record.waves + 1;
   if (wave > 1) {
-    const ends = before.flatMap(({ state }) => (state.is === 'done' ? [state.endedMs] : []));
+    const ends = before.flatMap(({ state }) => endOfLane(state) ?? []);
     const settledMs = Math.max(0, ...ends) + settle;
     if (nowMs < settledMs) return { ...NOTHING, wakeMs: settledMs };
     if (promote === 'approve' && record.promoted < wave)
@@ -263,6 +271,15 @@ function goesOn({ state, isLate = false, isLeft = false }: Child): boolean {
  */
 function isLeftOpen({ state, isLeft = false }: Child, { onFailure }: Step): boolean {
   return isLeft && state === 'failing' && onFailure === 'continue';
+}
+
+/** Undefined before its end, and if a failure holds it or it is out. */
+export function endOfLane(state: LaneState): number | undefined {
+  return 'endedMs' in state ? state.endedMs : undefined;
+}
+
+function isHeldByFailure(state: LaneState): boolean {
+  return state.is === 'failed' && state.endedMs === undefined;
 }
 
 /** Nothing more happens by itself. A failed lane that was not accepted holds its group. */
@@ -349,7 +366,9 @@ function ahead({ name }: Lane, { out }: GroupRecord): LaneState {
 
 function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }: Known): LaneState {
   const isOut = Object.hasOwn(record.out, name);
+  const isOver = record.state === 'stopped' || record.state === 'notRun';
   let endedMs = 0;
+  let failure: Pick<LaneFailure, 'step' | 'child'> | undefined;
   for (const step of group.steps) {
     const key = `${name}/${step.id}`;
     const child = byLane.get(key);
@@ -360,18 +379,20 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     if (child === undefined) {
       if (isOut) return { is: 'out' };
       if (!isMeant(step, facts)) continue;
+      if (isOver && failure !== undefined) break;
       return { is: 'ready', step, attempt: record.attempts[key] ?? 1 };
     }
     if (child.state === 'done') continue;
     // A question on an instance that was taken out does not concern the group.
     if (isOut && child.state !== 'at-work' && child.state !== 'failed') return { is: 'out' };
-    if (isLeftOpen(child, step)) continue;
-    if (child.state !== 'failed') return { is: child.state, step, child };
+    const isLeft = isLeftOpen(child, step);
+    if (child.state !== 'failed' && !isLeft) return { is: child.state, step, child };
     if (isOut) return { is: 'out' };
-    if (step.onFailure === 'continue') continue;
-    return { is: 'failed', step, child };
+    if (step.onFailure !== 'continue') return { is: 'failed', step, child };
+    failure ??= { step, child };
   }
-  return isOut ? { is: 'out' } : { is: 'done', endedMs };
+  if (isOut) return { is: 'out' };
+  return failure === undefined ? { is: 'done', endedMs } : { is: 'failed', ...failure, endedMs };
 }
 
 /** The step belongs to this run. Not asked for a step that has begun. */

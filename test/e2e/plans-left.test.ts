@@ -36,7 +36,7 @@ describe.concurrent('a recovery of a plan that asks a question and offers no way
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
     const { runId, lanes } = JSON.parse(await good('plans', 'show', 'last', '--json')) as Shown;
     const [left] = lanes[0]?.left ?? [];
-    expect(lanes[0]).toMatchObject({ state: 'done', left: [{ step: 'recover' }] });
+    expect(lanes[0]).toMatchObject({ state: 'failed', left: [{ step: 'recover' }] });
     const toGoOn = `lifeboat resume ${left?.runId}`;
     expect(await good('plans', 'show', runId)).toContain(`left open: data/db-1/recover, run ${left?.runId}`);
     const report = await good('report', runId);

@@ -319,7 +319,7 @@ describe.concurrent('the run of a plan', () => {
 
   test('says why a step has failed that it continues without: at once, in its record, and in its report', async (context) => {
     const { expect } = context;
-    const { run, plan, good } = await openPlanBench((options) => bench(context, options), 1);
+    const { run, plan, good, folder } = await openPlanBench((options) => bench(context, options), 1);
     plan(
       'count',
       `groups: [{ id: go, steps: [{ id: count, check: { command: [sh, -c, "exit 7"] }, onFailure: continue, because: it may wait }] }]\n`,
@@ -329,8 +329,12 @@ describe.concurrent('the run of a plan', () => {
     const cause = 'sh ended with 7';
     expect(stderr).toContain(`go count: ended without success: ${cause}`);
     const id = (await planRun(run)) ?? '';
-    expect((await run('plans', 'show', id, '--json')).stdout).toContain(cause);
+    const { lanes } = JSON.parse(await good('plans', 'show', id, '--json')) as { lanes: readonly Lane[] };
+    expect(lanes).toMatchObject([{ state: 'failed', step: 'count', cause: expect.stringContaining(cause) }]);
     expect(await good('report', id)).toContain(cause);
+    await good('plans', 'fallback', id, '--out', join(folder, 'on-paper'));
+    const checklist = readFileSync(join(folder, 'on-paper', 'checklist.md'), 'utf8');
+    expect(checklist).toContain('It has failed, and the plan went on without it (it may wait)');
   });
 
   test('does not retry a step that has not failed: what was sent once is not sent again', async (context) => {

@@ -16,6 +16,8 @@ function afterEvents(...events: readonly PlanEvent[]) {
       { id: 'data', for: { role: 'source' }, steps: [step] },
       { id: 'next', after: ['data'], steps: [step] },
     ],
+    healthy: [step.check],
+    finally: { steps: [step] },
   });
   const { groups } = resolvePlan(plan, surroundingsWith(2));
   const input: PlanInput = { plan, groups, text: '', sha256: 'ab', rehearsal: false, source: 'up' };
@@ -36,6 +38,12 @@ const OUT = { type: 'operator.takeOut', group: 'data', lane: 'db-1', text: 'its 
 const AT = { group: 'data', lane: 'db-1', step: 'look' } as const;
 const DONE = { type: 'operator.doneOutside', ...AT, text: 'seen' } as const;
 const pause = (group: string) => ({ type: 'operator.pauseGroup', group, text: 'wait' }) as const;
+/** The plan was stopped, and its last steps are under way. */
+const OVER: readonly PlanEvent[] = [
+  LOOKED,
+  { type: 'operator.stop', text: 'enough' },
+  ...['data', 'next'].map((group) => ({ type: 'group.ended', group, how: 'stopped' }) as const),
+];
 const stop = (group: string) => ({ type: 'operator.stopGroup', group, text: 'enough' }) as const;
 
 describe('a decision about the run of a plan', () => {
@@ -50,6 +58,11 @@ describe('a decision about the run of a plan', () => {
     ['an instance is taken out', [LOOKED, BEGUN], OUT],
     ['one that is out is taken up', [LOOKED, BEGUN, OUT], { ...OUT, type: 'operator.takeUp' } as never],
     ['the source goes down', [], { type: 'operator.setSource', source: 'down' }],
+    [
+      'a last step was done outside',
+      [...OVER, { type: 'group.begun', group: 'finally' }],
+      { type: 'operator.doneOutside', group: 'finally', lane: '-', step: 'look', text: 'seen' },
+    ],
     ['the plan is stopped', [LOOKED, BEGUN], { type: 'operator.stop', text: 'enough' }],
     ['instances that are not ready are looked at again', [NOT_READY], LOOK_AGAIN],
   ])('fits: %s', (_, events, event) => {
@@ -78,6 +91,8 @@ describe('a decision about the run of a plan', () => {
   test.each<[string, readonly PlanEvent[], PlanDecision]>([
     ['group data has not begun: answer first what the plan asks', [], pause('data')],
     ['group next has not begun: it can be stopped', [LOOKED, BEGUN], pause('next')],
+    ['group finally has not begun: it begins when what comes before it is over', [LOOKED], pause('finally')],
+    ['group healthy is over: ', OVER, pause('healthy')],
     ['the instances have been looked at: name a step to try it again', [LOOKED], LOOK_AGAIN],
     ['group data is stopping already: it ends when', [LOOKED, BEGUN, stop('data')], pause('data')],
     [

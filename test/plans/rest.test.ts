@@ -17,7 +17,7 @@ groups:
     stopWhen: { failed: 1 }
     steps:
       - { id: recover, runbook: disaster-recovery, undo: none; the source stays }
-      - { id: probe, check: { http: "https://x/ready", expect: { status: 204 } } }
+      - { id: probe, check: { http: "https://x/ready", expect: { status: 204 } }, onFailure: continue, because: reports wait }
       - id: switch
         command: { argv: [./switch, "it's <a> | \`b\`"], kind: once, landed: [./switched] }
         undo: { manual: { do: switch back } }
@@ -75,6 +75,11 @@ describe('the rest of a plan', () => {
       expect.objectContaining({ openRun: undefined, attempt: 2, hasFailed: true }),
     ]);
   });
+
+  test('contains a failed step that the plan went on without', () => {
+    const children = [child('db-1', 'recover', 'done'), child('db-1', 'probe', 'failed')];
+    expect(left(context(), children)).toEqual(expect.arrayContaining(['data/db-1/probe']));
+  });
 });
 
 describe('the checklist for people', () => {
@@ -118,6 +123,13 @@ describe('the checklist for people', () => {
     const all = text();
     expect(all).toContain('| db-1 | `guid-of-db-1` |');
     expect(all).toContain('| db-4 | **no card on record** |');
+  });
+
+  test('calls no instance done whose failure the plan passed, and says why it went on', () => {
+    const steps = ['recover', 'switch'].map((step) => child('db-1', step, 'done'));
+    const all = text({}, [...steps, child('db-1', 'probe', 'failed')]);
+    expect(all).not.toContain('Done: db-1');
+    expect(all).toContain('It has failed, and the plan went on without it (reports wait): find out why.');
   });
 
   test('warns about what was begun, and leaves out instances that a person took out', () => {

@@ -276,7 +276,27 @@ describe('a group', () => {
       (world.facts() as PlanFacts).groups[0] as ResolvedGroup,
       world.facts() as PlanFacts,
     );
-    expect(lane).toMatchObject({ state: { is: 'done' }, hasFailed: true });
+    expect(lane).toMatchObject({ state: { is: 'failed', step: { id: 'one' } }, hasFailed: true });
+  });
+
+  test('shows an instance as failed, not as done, after a failure that it passes, and holds nothing up', () => {
+    const steps = [step('one', { onFailure: 'continue', because: 'it may wait' }), step('two')];
+    const world = new World(inputOf([group('a', { steps, waves: [1, '100%'], settle: '1m' })]));
+    const first = () =>
+      lanesOf((world.facts() as PlanFacts).groups[0] as ResolvedGroup, world.facts() as PlanFacts)[0]?.state;
+    world.settle();
+    world.end(world.open()[0] as Child, 'failed');
+    world.settle();
+    expect(first()).toMatchObject({ is: 'at-work', step: { id: 'two' } });
+    world.end(world.open()[0] as Child, 'done');
+    world.settle();
+    expect(first()).toMatchObject({ is: 'failed', step: { id: 'one' }, endedMs: world.nowMs });
+    expect(schedule(world.facts() as PlanFacts).wakeMs).toBe(world.nowMs + 60_000);
+    world.nowMs += 60_000;
+    world.settle();
+    expect(world.open()).toHaveLength(10);
+    world.tell({ type: 'operator.tryAgain', group: 'a', lane: 'db-1', step: 'one' });
+    expect(first()).toMatchObject({ is: 'ready', step: { id: 'one' }, attempt: 2 });
   });
 
   test('keeps an instance waiting whose step was passed while its run is left open', () => {

@@ -73,10 +73,16 @@ export const plans = {
     where: z.string(),
     asks: z.string().optional().describe('what the plan itself asks a person'),
     answers: z.array(z.string()).optional().describe('the commands that answer that'),
+    leftBecause: z
+      .string()
+      .optional()
+      .describe('why the last process left it, while no process has taken it up since'),
     groups: z.array(
       z.object({
         id: z.string(),
         state: z.enum(['waiting', 'running', 'held', 'stopping', 'done', 'stopped', 'notRun']),
+        why: z.string().optional().describe('why it is held'),
+        answers: z.array(z.string()).optional().describe('the commands that answer that'),
       }),
     ),
     lanes: z.array(

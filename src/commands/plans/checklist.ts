@@ -166,10 +166,15 @@ function nameOf({ name, target }: RestLane['lane']): string {
 }
 
 /** An open or failed run may have done a part of it. */
-function stateWords({ openRun, hasFailed }: RestStep): Inline[] {
+function stateWords({ openRun, hasFailed, step }: RestStep): Inline[] {
   if (openRun !== undefined)
     return [' It was begun, as run ', { code: openRun }, ': look first what it has done.'];
-  return hasFailed ? [' It has failed before: find out why.'] : [];
+  if (!hasFailed) return [];
+  return step.onFailure === 'continue'
+    ? [
+        ` It has failed, and the plan went on without it (${step.because ?? 'no reason given'}): find out why.`,
+      ]
+    : [' It has failed before: find out why.'];
 }
 
 function undoWords({ undo }: Step): Inline[] {

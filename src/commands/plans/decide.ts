@@ -9,6 +9,7 @@ import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { fitOf } from '../../plans/decision-fit.ts';
+import { allGroupsOf } from '../../plans/facts.ts';
 import { fold } from '../../runner/fold.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
@@ -237,8 +238,9 @@ async function soByItself(
 
 const NOWHERE: Where = { group: '', lane: '', step: '' };
 
-/** Reads `GROUP[/INSTANCE[/STEP]]`, against the plan. */
-function placeIn({ groups }: PlanInput, place: string, what: 'group' | 'lane' | 'step'): Where {
+/** Reads `GROUP[/INSTANCE[/STEP]]`, against the plan; its checks of health and last steps are groups, too. */
+function placeIn(input: PlanInput, place: string, what: 'group' | 'lane' | 'step'): Where {
+  const groups = allGroupsOf({ input });
   const [group = '', ...rest] = place.split('/');
   const found = groups.find(({ id }) => id === group);
   if (found === undefined)

@@ -7,18 +7,21 @@ import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
-import { planFacts, standingFacts } from '../../plans/facts.ts';
-import { type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { listedFacts } from '../../plans/facts.ts';
+import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import { isStopped } from '../../plans/standing.ts';
 import { questionOf } from '../../runner/answer.ts';
 import { fold } from '../../runner/fold.ts';
-import type { JournalReader } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { heldWords } from '../../view/plan/build-plan-view.ts';
 import { findPlanRun } from './find-plan-run.ts';
 import type { ShownRecord } from './recorded-children.ts';
 import { leftWords } from './step-words.ts';
 
 type Row = ResultOf<'plan-run'>['lanes'][number];
+type Group = ResultOf<'plan-run'>['groups'][number];
 
 /** `lifeboat plans show RUN`: where each instance stands, by the record. Holds nothing. */
 export const plansShow: Action<object> = async (context, [word]) => {
@@ -30,7 +33,14 @@ export const plansShow: Action<object> = async (context, [word]) => {
       context.stdout.write(`plan ${show(result.plan)}, run ${runId}, ${mode}: ${show(where, 200)}\n`);
       if (result.asks !== undefined) context.stdout.write(`it asks: ${show(result.asks, 600)}\n`);
       for (const answer of result.answers ?? []) context.stdout.write(`to answer: ${answer}\n`);
-      for (const { id, state } of result.groups) context.stdout.write(`  ${id}: ${state}\n`);
+      if (result.leftBecause !== undefined)
+        context.stdout.write(
+          `it was left: ${show(result.leftBecause, 600)}\nto go on: lifeboat resume ${runId}\n`,
+        );
+      for (const { id, state, why = state, answers = [] } of result.groups)
+        context.stdout.write(
+          `  ${id}: ${show(why, 300)}\n${answers.map((answer) => `    to answer: ${answer}\n`).join('')}`,
+        );
       printTable(
         context,
         [
@@ -73,14 +83,14 @@ export async function standingOf(
   const { snapshot } = fold(planRunbook, input, entries);
   const rows = await childrenOf(journal, summary.runId);
   const of = snapshot.context as PlanContext;
-  const states = planFacts(snapshot, [], Date.now())?.records;
+  const { records } = listedFacts(snapshot, [], Date.now());
   // Which loads every runbook.
   const { recordedChildren } = await import('./recorded-children.ts');
   const children = await recordedChildren(journal, rows, {
     context: of,
-    isStopped: (group) => isStopped(of.groups[group], states?.[group]?.state),
+    isStopped: (group) => isStopped(of.groups[group], records[group]?.state),
   });
-  const facts = planFacts(snapshot, children, Date.now()) ?? standingFacts(of, children, Date.now());
+  const facts = listedFacts(snapshot, children, Date.now());
   const newest = newestByPlace(children);
   const left = Map.groupBy(
     children.filter(({ isLeft }) => isLeft),
@@ -93,7 +103,8 @@ export async function standingOf(
     status: summary.status,
     where: summary.where,
     ...askedBy(summary.runId, questionOf(snapshot)),
-    groups: facts.groups.map(({ id }) => ({ id, state: facts.records[id]?.state ?? 'waiting' })),
+    ...leftBy(summary.status, entries),
+    groups: facts.groups.map(({ id }) => groupOf(summary.runId, id, facts.records[id])),
     lanes: facts.groups.flatMap((group) =>
       lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, { newest, left })),
     ),
@@ -109,6 +120,27 @@ function askedBy(
   const canLookAgain = question.options.some(({ event }) => event.type === 'operator.evaluateAgain');
   const lookAgain = canLookAgain ? [`lifeboat plans retry ${runId}`] : [];
   return { asks: question.prompt, answers: [...lookAgain, `lifeboat resume ${runId}`] };
+}
+
+/** Why nobody conducts it: what stands in its way is known only to the process that has left it. */
+function leftBy(
+  status: RunSummary['status'],
+  entries: readonly Entry[],
+): Pick<ResultOf<'plan-run'>, 'leftBecause'> {
+  const newest = entries.findLast(({ type }) => type === 'run.detached' || type === 'run.resumed');
+  const { why } = fieldsOf(newest?.type === 'run.detached' ? newest.body : undefined);
+  return status === 'open' && typeof why === 'string' && why !== '' ? { leftBecause: why } : {};
+}
+
+function groupOf(runId: string, id: string, record: GroupRecord | undefined): Group {
+  const { state = 'waiting', held } = record ?? {};
+  if (state !== 'held' || held === undefined) return { id, state };
+  const why = heldWords(held, 'a person');
+  return {
+    ...{ id, state },
+    why: held.text === undefined ? why : `${why}: ${held.text}`,
+    answers: [`lifeboat plans resume ${runId} ${id}`, `lifeboat plans stop ${runId} ${id} --reason TEXT`],
+  };
 }
 
 function rowOf(group: string, { name, target }: Lane, state: LaneState, { newest, left }: Found): Row {

@@ -12,8 +12,8 @@ import type { Question } from '../../../machines/parts/question.ts';
 import type { PlanContext } from '../../../machines/plan.ts';
 import { counted, formatSpan } from '../../base/format.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
-import { groupsOf, type SteppedPhase } from '../../plans/facts.ts';
-import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
+import { groupsOf, isAt, listedFacts, type SteppedPhase } from '../../plans/facts.ts';
+import { endOfLane, type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
 import type { Tone } from '../run-view.ts';
 import { asksOf } from './plan-asks.ts';
 import type { GroupView, LaneCounts, LaneStep, LaneView, PlanOutcome, PlanView } from './plan-view.ts';
@@ -66,41 +66,30 @@ export function planView(fold: PlanFold): PlanView {
 }
 
 function groupViews(
-  { snapshot: { value }, children, whom }: PlanFold,
+  { snapshot, children, whom }: PlanFold,
   context: PlanContext,
   nowMs: number,
 ): readonly GroupView[] {
-  const states = value as Readonly<Record<string, Readonly<Record<string, GroupState>>>>;
   const byStep = new Map<string, ShownChild>();
   const hasLeft = children.some(({ isLeft }) => isLeft);
   for (const child of children) {
     const key = `${child.group}/${child.lane}/${child.step}`;
     if ((byStep.get(key)?.attempt ?? 0) < child.attempt) byStep.set(key, child);
   }
+  const facts = listedFacts(snapshot, children, nowMs);
   return PHASES.flatMap((phase) => {
     const groups = groupsOf(context, phase).filter(({ lanes }) => lanes.length > 0);
-    const isNow = typeof value === 'object' && Object.hasOwn(value, phase);
-    const records = Object.fromEntries(
-      groups.map(({ id }): [string, GroupRecord] => {
-        const data = context.groups[id] ?? NEW_GROUP;
-        const state = (isNow ? states[phase]?.[id] : undefined) ?? ENDED[data.ended ?? 'open'];
-        return [id, { ...data, state }];
-      }),
-    );
-    const rehearsal = context.input.rehearsal;
-    const facts = { groups, records, children, source: context.source, rehearsal, nowMs };
+    const isNow = isAt(snapshot, phase);
     return groups.map((group) => {
-      const record = records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
+      const record = facts.records[group.id] ?? { ...NEW_GROUP, state: 'waiting' };
       const hasPassed = Object.keys(record.passed).length > 0;
-      const lanes = lanesOf(group, facts).map(({ lane, state, hasFailed }) =>
-        laneView(group, record, lane, { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }),
+      const lanes = lanesOf(group, facts).map(({ lane, state }) =>
+        laneView(group, record, lane, { state, hasPassed, hasLeft, byStep, nowMs, whom }),
       );
       return groupView(group, record, lanes, { isNow, whom });
     });
   });
 }
-
-const ENDED = { done: 'done', stopped: 'stopped', 'not-run': 'notRun', open: 'waiting' } as const;
 
 function groupView(
   group: ResolvedGroup,
@@ -175,7 +164,8 @@ function groupWords(
   }
 }
 
-function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
+/** Why a group waits for a person. Pure. */
+export function heldWords({ why, lanes }: NonNullable<GroupView['held']>, whom: PlanFold['whom']): string {
   switch (why) {
     case 'stop-rule':
       return `held by its stop rule: ${counted(lanes.length, 'failure')}`;
@@ -198,15 +188,14 @@ function fewOf(names: readonly string[]): string {
 }
 
 function groupTone(state: GroupState, lanes: readonly LaneView[]): Tone {
-  if (state === 'done') return 'good';
   if (state === 'held' || state === 'stopped' || state === 'stopping') return 'warn';
   if (lanes.some(({ is }) => is === 'failing' || is === 'failed')) return 'bad';
+  if (state === 'done') return 'good';
   return state === 'running' ? 'plain' : 'dim';
 }
 
 interface Standing {
   readonly state: LaneState;
-  readonly hasFailed: boolean;
   /** A person passed a step of the group. */
   readonly hasPassed: boolean;
   /** The plan has left a run of a step. */
@@ -220,11 +209,12 @@ function laneView(
   group: ResolvedGroup,
   record: GroupRecord,
   { name, target }: Lane,
-  { state, hasFailed, hasPassed, hasLeft, byStep, nowMs, whom }: Standing,
+  { state, hasPassed, hasLeft, byStep, nowMs, whom }: Standing,
 ): LaneView {
   const at = 'step' in state ? group.steps.indexOf(state.step) + 1 : undefined;
   const child =
     at === undefined ? undefined : byStep.get(`${group.id}/${name}/${group.steps[at - 1]?.id ?? ''}`);
+  const endedMs = endOfLane(state);
   const isOpen = state.is === 'at-work' || state.is === 'waiting' || state.is === 'failing';
   const open = isOpen ? child : undefined;
   const isStopped = record.state === 'stopping' || record.ended === 'stopped';
@@ -251,7 +241,7 @@ function laneView(
     }
     if (leftAt !== undefined) return { is: 'left', runId, note: goesOnBy(leftAt) };
     if (found === undefined) {
-      const isBehind = state.is === 'done' || (at !== undefined && index + 1 < at);
+      const isBehind = endedMs !== undefined || (at !== undefined && index + 1 < at);
       return isBehind ? { ...AHEAD, is: 'left-out' } : AHEAD;
     }
     const standing = found.state === 'done' || found.state === 'failed' ? found.state : 'open';
@@ -264,18 +254,13 @@ function laneView(
     shown: name === NO_INSTANCE ? group.id : name,
     target,
     is,
-    state:
-      is === 'done' && hasFailed
-        ? 'done, in part'
-        : is === 'waiting'
-          ? `waits for ${whom}`
-          : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
-    tone: late !== '' ? 'bad' : is === 'done' && hasFailed ? 'warn' : TONES[is],
+    state: is === 'waiting' ? `waits for ${whom}` : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
+    tone: late !== '' ? 'bad' : TONES[is],
     words: `${late}${laneWords(is, { open, failed: child, out: record.out[name], left })}`,
     at,
-    sinceMs: state.is === 'done' ? state.endedMs || undefined : child?.sinceMs,
+    sinceMs: endedMs === undefined ? child?.sinceMs : endedMs || undefined,
     steps,
-    isOpen,
+    isOpen: isOpen || left.some(({ step }) => step === child?.step),
     runId: child?.runId,
     ask: undefined,
   };
@@ -307,7 +292,8 @@ function laneWords(
   if (is === 'out') return [out ?? '', ...goesOn].join('; ');
   if (is === 'left' || is === 'done') return goesOn.join('; ');
   if (is === 'answered') return 'waits for a free slot';
-  if (is === 'failed') return failed?.problem ?? '';
+  if (is === 'failed')
+    return [...(failed?.problem === undefined ? [] : [failed.problem]), ...goesOn].join('; ');
   if (open === undefined) return '';
   if (open.problem !== undefined) return open.problem;
   return open.question !== undefined && is !== 'at-work' ? open.question.prompt : (open.where ?? '');

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { ResolvedGroup, Step } from '../../../machines/parts/plan.ts';
 import type { Question } from '../../../machines/parts/question.ts';
+import type { PlanContext } from '../../../machines/plan.ts';
 import { aboutStep, outOrUp, pauseOrResume, stopping } from '../../../src/view/plan/plan-decisions.ts';
 import type { GroupView, LaneView, PlanView } from '../../../src/view/plan/plan-view.ts';
-import { childOf, failureOf, NOW_MS, viewOf } from './fake-plan.ts';
+import { childOf, failureOf, foldOf, NOW_MS, viewOf } from './fake-plan.ts';
 
 const dataOf = ({ groups }: PlanView): GroupView => groups.find(({ id }) => id === 'data') as GroupView;
 const laneOf = (view: PlanView, name: string): LaneView =>
@@ -50,6 +52,40 @@ describe('the view of the run of a plan', () => {
       expect(dataOf(view).counts).toMatchObject({ left: 1, failed: 0, waiting: 0 });
       expect(view.asks).toEqual([]);
     }
+  });
+
+  test('shows an instance as failed after a failure that the plan passed, also once its group is over', () => {
+    for (const state of ['running', 'done', 'stopped'] as const) {
+      const { snapshot } = foldOf({ state, data: { ended: state === 'running' ? undefined : state } });
+      const { input } = snapshot.context as PlanContext;
+      const [data, ...others] = input.groups as [ResolvedGroup, ...ResolvedGroup[]];
+      const [recover, ...more] = data.steps as [Step, ...Step[]];
+      const passing = { ...recover, onFailure: 'continue' as const, because: 'reports may wait' };
+      const groups = [{ ...data, steps: [passing, ...more] }, ...others];
+      const children = [
+        childOf('db-1', { state: 'failed', problem: 'restore 1 is failed', sinceMs: NOW_MS - 9_000 }),
+        ...(state === 'stopped' ? [] : [childOf('db-1', { step: 'look', state: 'done', endedMs: NOW_MS })]),
+      ];
+      const context = { ...(snapshot.context as PlanContext), input: { ...input, groups } };
+      const view = viewOf({ snapshot: { ...snapshot, context }, children });
+      expect(laneOf(view, 'db-1'), state).toMatchObject({
+        ...{ is: 'failed', state: 'failed', tone: 'bad', at: 1, words: 'restore 1 is failed' },
+      });
+      expect(dataOf(view).counts).toMatchObject({ done: 0, failed: 1 });
+      expect(dataOf(view).tone).not.toBe('good');
+    }
+  });
+
+  test('says of checks that a stopped plan has passed over that they were not run', () => {
+    const { snapshot } = foldOf({ data: { ended: 'stopped' } });
+    const over = viewOf({ snapshot: { ...snapshot, value: 'stopped' } });
+    expect(over.groups.map(({ id, state }) => `${id}: ${state}`)).toEqual([
+      'data: stopped',
+      'notice: notRun',
+      'healthy: notRun',
+    ]);
+    const asked = viewOf({ snapshot: { ...snapshot, value: 'confirm' } });
+    expect(asked.groups.at(-1)).toMatchObject({ id: 'healthy', state: 'waiting' });
   });
 
   test('names the run of an instance that was taken out after a failure', () => {
