@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Duration, Limit } from '../../src/base/duration.ts';
+import { isNoReason, noReasonWords } from '../../src/base/reason.ts';
 
 /*
  * A plan as people write it and as a run pins it (`lifeboat.plan/1`). Durations are milliseconds after
@@ -217,6 +218,8 @@ const Step = StepFields.superRefine((step, context) => {
   if (step.with !== undefined && step.runbook === undefined) at('with', 'only a runbook takes `with`');
   if (step.onFailure === 'continue' && step.because === undefined)
     at('onFailure', 'say with `because` why the plan may continue without this step');
+  // A run accepts no such words when it passes the step.
+  if (step.because !== undefined && isNoReason(step.because)) at('because', noReasonWords(step.because));
   if (step.retries !== undefined && (step.runbook !== undefined || step.command?.kind === 'once'))
     at('retries', 'what is sent once is never repeated blindly: after a lost answer, the service is asked');
   if (step.retries !== undefined && (step.manual ?? step.approve ?? step.wait) !== undefined)

@@ -151,6 +151,11 @@ describe('a plan file', () => {
       changed('healthy', '      - { id: §recover, wait: 1s }\nhealthy'),
       'groups.0.steps.1.id: there are two with the id recover',
     ],
+    [
+      'a reason for continuing that a run would refuse',
+      changed('undo:', 'onFailure: continue, because: §xx, undo:'),
+      'groups.0.steps.0.because: "xx" is no reason: write why, in a few words',
+    ],
   ])('%s is reported with its place', (_, marked, wanted) => {
     const before = marked.slice(0, marked.indexOf('§')).split('\n');
     const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
