@@ -1,5 +1,8 @@
 import * as z from 'zod';
 import { Duration, Limit } from '../../src/base/duration.ts';
+import { instantOf } from '../../src/base/instant.ts';
+import { isNoReason, noReasonWords } from '../../src/base/reason.ts';
+import { problemsOfCheck, problemsOfObjectives } from './plan-checks.ts';
 
 /*
  * A plan as people write it and as a run pins it (`lifeboat.plan/1`). Durations are milliseconds after
@@ -51,8 +54,6 @@ const Expect = z
   })
   .describe('what has to be found');
 
-const CHECKS = ['http', 'sql', 'reconcile', 'tcp', 'command'] as const;
-
 const CheckFields = z.strictObject({
   http: Words.optional().describe('an address that is asked with GET'),
   sql: Words.optional().describe(
@@ -68,20 +69,9 @@ const CheckFields = z.strictObject({
 export type Check = Readonly<z.output<typeof CheckFields>>;
 
 export const Check = CheckFields.superRefine((check, { addIssue }) => {
-  const asked = CHECKS.filter((key) => check[key] !== undefined);
-  if (asked.length !== 1) addIssue(`a check asks one thing: ${CHECKS.join(', ')}`);
-  const problem = check.http === undefined ? undefined : problemOfAddress(check.http);
-  if (problem !== undefined) addIssue({ code: 'custom', path: ['http'], message: problem });
+  for (const { path, message } of problemsOfCheck(check))
+    addIssue({ code: 'custom', path: [...path], message });
 });
-
-/** A password in the address of a check would be on every screen. */
-function problemOfAddress(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/u.test(url.protocol))
-    return 'this is no address of the form https://HOST/PATH';
-  if (url.username === '' && url.password === '') return undefined;
-  return 'an address has no user or password: both would be on record';
-}
 
 const Approve = z.strictObject({
   quorum: z.int().min(1).max(20).default(1).describe('how many people have to approve'),
@@ -124,6 +114,8 @@ const Notify = z.strictObject({
   text: Words.describe('what it says'),
 });
 
+const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
+
 const With = z
   .strictObject({
     phase: z
@@ -135,7 +127,12 @@ const With = z
       .enum(['newest', 'newest-proven'])
       .optional()
       .describe('restore-backup: which backup; default: newest-proven'),
-    time: Words.optional().describe('restore-point-in-time: RFC 3339, with a zone'),
+    time: Words.refine(
+      (text) => ZONED.test(text) && instantOf(text) !== undefined,
+      'a time with its zone belongs here, in RFC 3339: 2026-03-01T02:59:00Z',
+    )
+      .optional()
+      .describe('restore-point-in-time: RFC 3339, with a zone'),
   })
   .describe('what the runbook is told');
 export type With = Readonly<z.output<typeof With>>;
@@ -217,6 +214,8 @@ const Step = StepFields.superRefine((step, context) => {
   if (step.with !== undefined && step.runbook === undefined) at('with', 'only a runbook takes `with`');
   if (step.onFailure === 'continue' && step.because === undefined)
     at('onFailure', 'say with `because` why the plan may continue without this step');
+  // A run accepts no such words when it passes the step.
+  if (step.because !== undefined && isNoReason(step.because)) at('because', noReasonWords(step.because));
   if (step.retries !== undefined && (step.runbook !== undefined || step.command?.kind === 'once'))
     at('retries', 'what is sent once is never repeated blindly: after a lost answer, the service is asked');
   if (step.retries !== undefined && (step.manual ?? step.approve ?? step.wait) !== undefined)
@@ -337,7 +336,10 @@ export const PlanFile = z
     healthy: z.array(Check).default([]).describe('the recovery time ends with the last of these checks'),
     finally: Finally.optional().describe('steps at the end, also after a stop: cleaning up, telling people'),
   })
-  .superRefine(({ groups }, context) => {
+  .superRefine(({ groups, healthy, finally: last, objectives }, context) => {
+    for (const { at, check } of checksIn(groups, healthy, last))
+      for (const { path, message } of problemsOfObjectives(check, objectives))
+        context.addIssue({ code: 'custom', path: [...at, ...path], message });
     assertDifferentIds(groups, { ...context, addIssue: (issue) => context.addIssue(below('groups', issue)) });
     for (const [at, { after }] of groups.entries())
       for (const [index, name] of after.entries()) {
@@ -347,6 +349,22 @@ export const PlanFile = z
       }
   });
 export type Plan = Readonly<z.output<typeof PlanFile>>;
+
+function checksIn(
+  groups: readonly Group[],
+  healthy: readonly Check[],
+  last: z.output<typeof Finally> | undefined,
+) {
+  const of = (steps: readonly Step[], at: readonly (string | number)[]) =>
+    steps.flatMap((step, index) =>
+      step.kind === 'check' ? [{ at: [...at, 'steps', index, 'check'], check: step.check }] : [],
+    );
+  return [
+    ...groups.flatMap(({ steps }, at) => of(steps, ['groups', at])),
+    ...healthy.map((check, at) => ({ at: ['healthy', at], check })),
+    ...of(last?.steps ?? [], ['finally']),
+  ];
+}
 
 type Issue = Parameters<z.RefinementCtx['addIssue']>[0];
 
@@ -374,6 +392,7 @@ function problemOfAfter(
 ): string | undefined {
   const other = groups.findIndex(({ id }) => id === name);
   if (other < 0) return `there is no group ${name}`;
+  if (other === at) return 'a group cannot wait for itself';
   return other < at ? undefined : `the group ${name} has to be written above this one`;
 }
 

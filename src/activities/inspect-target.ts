@@ -2,8 +2,9 @@ import { mayBeOfOneInstance } from '../../machines/parts/backup-id.ts';
 import type { LostInstance, TargetFacts, TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import { counted, formatBytes } from '../base/format.ts';
+import { formatBytes } from '../base/format.ts';
 import { isSameInstance } from '../base/instance-url.ts';
+import { holdingsOf, TARGET_STATES } from '../base/target-readiness.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { type MetricPoint, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
@@ -227,9 +228,6 @@ function unknownRoom(why: string): TargetRoom {
   return { disk: undefined, isOpen: false, warnings: [`the disk of the target is not known: ${why}`] };
 }
 
-/** A recovery into an instance works in these states (service-api.md section 2.4). */
-const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
-
 /** The worst blocker first. Pure. */
 function targetBlockers(seen: SeenTarget): {
   readonly blockers: Failure[];
@@ -285,7 +283,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
     ...restores.filter(isUnderWay).map(({ id }) => `restore ${id}`),
   ].slice(0, 5);
   return [
-    ...(state === undefined || READY.has(state)
+    ...(state === undefined || TARGET_STATES.has(state)
       ? []
       : [
           blocker(
@@ -312,17 +310,14 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
 function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);
-  const holds = [
-    some(boundApps.length + unseenApps, 'bound app'),
-    some(identity.backups, 'backup'),
-    some(restores, 'restore'),
-  ].filter((text) => text !== undefined);
-  if (holds.length === 0) return [];
+  const apps = boundApps.length + unseenApps;
+  const holds = holdingsOf({ apps, backups: identity.backups, restores });
+  if (holds === undefined) return [];
   const size = newest?.size === undefined ? 'a size that is not reported' : formatBytes(newest.size);
   return [
     blocker(
       'not-empty',
-      `target ${name} is not empty: it holds ${joined(holds)} of its own`,
+      `target ${name} is not empty: it holds ${holds} of its own`,
       [
         'choose a fresh instance of the same service and plan',
         ...(newest === undefined
@@ -389,14 +384,6 @@ function blocker(
 
 function differs(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
-}
-
-function some(count: number, noun: string): string | undefined {
-  return count === 0 ? undefined : counted(count, noun);
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
 function cleaned(text: string | undefined): string | null {

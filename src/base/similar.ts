@@ -12,7 +12,15 @@ function similarTo(word: string, known: readonly string[]): string | undefined {
       const longer = Math.max(word.length, candidate.length);
       return edits <= MAX_EDITS && (longer - edits) / longer > MIN_ALIKE;
     });
-  return near.toSorted((one, other) => one.edits - other.edits)[0]?.candidate;
+  // Letters in the wrong order are the more likely slip.
+  const isSwapped = (other: string) => Number(lettersOf(other) === lettersOf(word));
+  return near.toSorted(
+    (one, other) => one.edits - other.edits || isSwapped(other.candidate) - isSwapped(one.candidate),
+  )[0]?.candidate;
+}
+
+function lettersOf(word: string): string {
+  return [...word].sort().join('');
 }
 
 /** As a hint, or none. */

@@ -45,6 +45,8 @@ export interface AskFleet {
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
+  /** The instances whose restores are asked for too, by one more GET: the targets. */
+  readonly isTarget?: (name: string) => boolean;
   /** What the platform's token may do with an instance; undefined where no platform is asked. May reject. */
   readonly rightOf?: ((name: string, signal: AbortSignal) => Promise<PlatformRight>) | undefined;
   /** Once it is aborted, no further instance is asked, and pending requests are dropped. */
@@ -122,7 +124,10 @@ async function askRight({ rightOf, limitMs, signal }: Asking, name: string): Pro
   return partOf(() => within(limitMs, () => rightOf(name, either)), limitMs);
 }
 
-type FromService = Pick<InstanceFacts, 'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits'>;
+type FromService = Pick<
+  InstanceFacts,
+  'overview' | 'token' | 'backups' | 'window' | 'disk' | 'fits' | 'restores'
+>;
 
 /** What is known of it without the service. */
 interface Own {
@@ -147,14 +152,19 @@ async function askService(ask: Asking, name: string, own: Own): Promise<FromServ
     try {
       const part = <Value>(act: () => Promise<Value>) => partOf(() => within(left(), act), ask.limitMs);
       const isDiskAsked = ask.withDisk?.(name) === true && service.supports('metrics');
-      const [overview, token, backups, window, disk] = await Promise.all([
+      const [overview, token, backups, window, disk, restores] = await Promise.all([
         service.supports('overview') ? part(() => overviewOf(service, stop.signal)) : MISSING,
         part(() => tokenValidity(opened)),
         part(() => backupsOf(service, stop.signal)),
         service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
         isDiskAsked ? part(() => diskOf(service, stop.signal)) : undefined,
+        ask.isTarget?.(name) === true ? part(() => restoresOf(service, stop.signal)) : undefined,
       ]);
-      const found = { overview, token, backups, window, ...(disk === undefined ? {} : { disk }) };
+      const found = {
+        ...{ overview, token, backups, window },
+        ...(disk === undefined ? {} : { disk }),
+        ...(restores === undefined ? {} : { restores }),
+      };
       if (backups.state !== 'known') return found;
       const { done } = backups.value;
       const kept = (await ask.recall?.(name))?.fits ?? [];
@@ -231,6 +241,10 @@ async function backupsOf(service: ServiceClient, signal: AbortSignal) {
     unread: unreadWords('backup', unread),
     ...(service.isSimulated() ? { isSimulated: true as const } : {}),
   };
+}
+
+async function restoresOf(service: ServiceClient, signal: AbortSignal): Promise<number> {
+  return (await service.restores(signal)).value.length;
 }
 
 /** The done backups of a list, the last triggered first. */
@@ -315,7 +329,7 @@ export function aboutOf(
   const policy: EvaluationPolicy = {
     drillEvery: config.drills?.every,
     ...(escrow === undefined ? {} : { escrow }),
-    apps: apps?.length,
+    apps: apps?.map((app) => app.name),
     waivers: config.waivers.filter(({ instance }) => instance === name),
     ...(every === undefined ? {} : { evaluate: { every, lastAt: last[name] } }),
   };

@@ -21,6 +21,8 @@ interface Survey {
   readonly limitMs?: number | undefined;
   /** When each was evaluated last; as this home knows it by default. */
   readonly last?: LastEvaluated;
+  /** Targets of plans; those of the config are known. */
+  readonly targets?: ReadonlySet<string>;
   /** Called with each and its target's facts, in any order; the next is asked after its promise. */
   readonly answered: (facts: InstanceFacts) => void | Promise<void>;
 }
@@ -30,7 +32,7 @@ interface Survey {
  * key is asked for. Also asks the targets that the config names for them.
  */
 export async function survey(context: CommandContext, ask: Survey): Promise<void> {
-  const { config, names, limitMs = LIMIT_MS, last = lastEvaluated(context.env), answered } = ask;
+  const { config, names, limitMs = LIMIT_MS, last = lastEvaluated(context.env), targets, answered } = ask;
   const targetOf = (name: string) => config.instances[name]?.target;
   // Each beside its target, so that neither is kept for long.
   const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
@@ -47,6 +49,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   try {
     await askFleet({
       ...{ config, names: asked, recordOf: inGroups(asked, record), keyring, limitMs, last, rightOf },
+      isTarget: targetsAmong(config, targets),
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
@@ -61,6 +64,15 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
     await close();
     await record.close();
   }
+}
+
+/** Whether one is recovered into an instance, by the config or one of these plans. */
+export function targetsAmong(
+  { instances }: Pick<LoadedConfig, 'instances'>,
+  ofPlans: ReadonlySet<string> = new Set(),
+): (name: string) => boolean {
+  const ofConfig = new Set(Object.values(instances).flatMap(({ target }) => target ?? []));
+  return (name) => instances[name]?.role === 'target' || ofConfig.has(name) || ofPlans.has(name);
 }
 
 const GROUP = 200;

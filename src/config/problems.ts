@@ -95,9 +95,15 @@ export const plainWords: z.core.$ZodErrorMap = (issue) => {
     return issue.input === undefined ? 'this key is missing' : `${withArticle(issue.expected)} belongs here`;
   if (issue.code === 'invalid_value') return `one of these belongs here: ${issue.values.join(', ')}`;
   if (issue.code === 'too_small') return 'this is empty or too small';
-  if (issue.code === 'too_big') return `this is too long: at most ${issue.maximum} characters fit`;
+  if (issue.code === 'too_big') return tooBig(issue.origin, String(issue.maximum));
   return undefined;
 };
+
+function tooBig(origin: string, most: string): string {
+  if (origin === 'string') return `this is too long: at most ${most} characters fit`;
+  if (origin === 'array' || origin === 'set') return `these are too many: at most ${most} fit`;
+  return `this is too large: at most ${most} is possible`;
+}
 
 const WITH_ARTICLE: Readonly<Record<string, string>> = {
   object: 'a map of keys',

@@ -2,6 +2,7 @@ import { verbTo } from '../../machines/parts/verb-words.ts';
 import type { CheckId } from '../base/check-id.ts';
 import { counted, formatSpan, formatTime, futureWords } from '../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../base/instant.ts';
+import { holdingsOf, TARGET_STATES } from '../base/target-readiness.ts';
 import { show } from '../base/text.ts';
 import type { Ledger } from '../store/projections/ledgers.ts';
 import { type InstanceFacts, type InstanceRecord, knownOf, type Part } from '../view/fleet/fleet-facts.ts';
@@ -42,10 +43,14 @@ export const ASK: Readonly<Record<CheckId, Ask>> = {
   evaluated,
 };
 
-/** A target that no run has touched has nothing to recover, whatever backups or key it has. */
-export function holdsNothing({ role, record }: Pick<InstanceFacts, 'role' | 'record'>): boolean {
+/** A target that no run has restored into has nothing to recover, whatever backups or key it has. */
+export function holdsNothing({
+  role,
+  record,
+  restores,
+}: Pick<InstanceFacts, 'role' | 'record' | 'restores'>): boolean {
   if (role !== 'target' || record.state !== 'known') return false;
-  return !wasUsed(record.value);
+  return !wasUsed(record.value) && (knownOf(restores) ?? 0) === 0;
 }
 
 /** By the record, the instance was recovered, or prepared for that. Its key alone shows nothing. */
@@ -110,7 +115,9 @@ function token({ token: part, objectives, backups }: Validity, nowMs: number): F
     : green(`the token is valid until ${formatTime(value.until)} UTC`, askedAt);
 }
 
-type Validity = Pick<TargetFacts, 'token' | 'objectives' | 'backups'>;
+interface Validity extends Pick<TargetFacts, 'token' | 'objectives'> {
+  readonly backups: Part<{ readonly skewMs?: number | undefined }>;
+}
 
 /** By the platform, for its user. The service is not asked: a call that changes nothing shows no right. */
 function manage({ right }: InstanceFacts): Found {
@@ -315,7 +322,10 @@ function target(facts: InstanceFacts, nowMs: number): Found {
  * of thousands in a plan.
  */
 export interface TargetFacts extends Pick<InstanceFacts, 'name' | 'objectives' | 'overview' | 'token'> {
-  readonly backups: Part<{ readonly skewMs?: number | undefined }>;
+  readonly backups: Part<{ readonly skewMs?: number | undefined; readonly done: number }>;
+  readonly restores: Part<number>;
+  /** In the config. */
+  readonly apps: readonly string[];
   /** See `wasUsed`. */
   readonly isUsed: Part<boolean>;
   /** The key store holds a key of it. */
@@ -323,10 +333,12 @@ export interface TargetFacts extends Pick<InstanceFacts, 'name' | 'objectives' |
 }
 
 export function targetFactsOf(facts: InstanceFacts): TargetFacts {
-  const { name, objectives, overview, token, backups, record, held } = facts;
+  const { name, objectives, overview, token, backups, restores, record, held, policy } = facts;
   return {
     ...{ name, objectives, overview, token },
-    backups: mapped(backups, ({ skewMs }) => ({ skewMs })),
+    backups: mapped(backups, ({ skewMs, done }) => ({ skewMs, done: done.length })),
+    restores: restores ?? { state: 'unasked' },
+    apps: policy?.apps ?? [],
     isUsed: mapped(record, wasUsed),
     hasKey: mapped(held, ({ length }) => length > 0),
   };
@@ -339,7 +351,7 @@ function mapped<Value, Other>(part: Part<Value>, of: (value: Value) => Other): P
 /** The target is there, empty, and the instance could be recovered into it. */
 export function fitOfTarget(source: TargetFacts, other: TargetFacts, nowMs: number): Found {
   const { overview, objectives } = source;
-  const { name, backups, isUsed } = other;
+  const { name, backups, restores, isUsed } = other;
   if (backups.state === 'failed') {
     const why = `target ${name} could not be asked: ${backups.why}`;
     return isRefusal(backups.code)
@@ -348,12 +360,20 @@ export function fitOfTarget(source: TargetFacts, other: TargetFacts, nowMs: numb
   }
   if (backups.state !== 'known') return unknown('unasked', `target ${name} was not asked`);
   if (isUsed.state !== 'known') return unread('the journal', isUsed);
-  const askedAt = Math.min(backups.at.getTime(), isUsed.at.getTime());
+  if (restores.state !== 'known') return unread(`the list of restores of target ${name}`, restores);
+  const askedAt = Math.min(backups.at.getTime(), restores.at.getTime(), isUsed.at.getTime());
   const [mine, its] = [knownOf(overview), knownOf(other.overview)];
   for (const what of ['service', 'plan'] as const)
     if (mine?.[what] !== undefined && its?.[what] !== undefined && mine[what] !== its[what])
       return red('target.other', `target ${name} is of another ${what}`, askedAt);
+  const state = its?.state;
+  if (state !== undefined && !TARGET_STATES.has(state))
+    return red('target.state', `target ${name} is ${show(state, 40)}`, askedAt);
   if (isUsed.value) return red('target.filled', `target ${name} holds data of its own`, askedAt);
+  const apps = other.apps.filter((app) => !source.apps.includes(app)).length;
+  const holds = holdingsOf({ apps, backups: backups.value.done, restores: restores.value });
+  if (holds !== undefined)
+    return red('target.filled', `target ${name} is not empty: it holds ${holds} of its own`, askedAt);
   if (other.hasKey.state === 'known' && !other.hasKey.value)
     return red(
       'target.no-key',
@@ -371,7 +391,7 @@ function apps({ policy }: InstanceFacts): Found {
   const named = policy?.apps;
   if (named === undefined)
     return without('apps.unlisted', 'the config lists none: the platform is asked when a run begins');
-  const words = named === 0 ? 'that there are none' : counted(named, 'application');
+  const words = named.length === 0 ? 'that there are none' : counted(named.length, 'application');
   return { state: 'green', code: 'ok', reason: `the config says ${words}` };
 }
 

@@ -52,6 +52,7 @@ export function resolvePlan(plan: Plan, around: Surroundings, { rehearsal = fals
       misfits.push({ path: ['finally', 'steps', index, ...path], message });
     checkStep(step, { group: undefined, lanes: [], around, add });
   }
+  if (into === undefined) misfits.push(...sharedTargets(groups));
   for (const message of problemsOfScratch(groups, into, around))
     misfits.push({ path: ['drill', 'into'], message });
   if (plan.approve !== undefined && !around.hasApprovers)
@@ -145,6 +146,33 @@ function problemsOfTargets(lanes: readonly Lane[], instances: Surroundings['inst
       some.length < 2 ? [] : [`${some.map(({ name }) => name).join(' and ')} have one target: ${target}`],
     ),
   ];
+}
+
+/** The second recovery into a target finds it not empty, half-way through the plan. */
+function sharedTargets(groups: readonly ResolvedGroup[]): readonly Misfit[] {
+  const all = groups.flatMap((group, at) =>
+    group.lanes.flatMap(({ name, target }) => {
+      const steps = group.steps.filter((step) => replacesTarget(step, target));
+      return target === undefined || steps.length === 0 ? [] : [{ at, id: group.id, name, target, steps }];
+    }),
+  );
+  return [...Map.groupBy(all, ({ target }) => target).values()].flatMap((some) =>
+    some.flatMap((one, index) => {
+      const before = some
+        .slice(0, index)
+        .find(({ at, steps }) => at !== one.at && areBothRun(steps, one.steps));
+      if (before === undefined) return [];
+      const message = `group ${before.id} already recovers ${before.name} into ${one.target}`;
+      return [{ path: ['groups', one.at, 'for', 'target'], message }];
+    }),
+  );
+}
+
+/** Not if one is for a source that is up, and the other for one that is down. */
+function areBothRun(some: readonly Step[], others: readonly Step[]): boolean {
+  return some.some(({ when }) =>
+    others.some((other) => when === undefined || other.when === undefined || when === other.when),
+  );
 }
 
 function unknownInstance(name: string, all: readonly string[]): string {
@@ -268,10 +296,11 @@ function groupOf(id: string, steps: readonly Step[]): ResolvedGroup {
 
 /** The target whose data a lane replaces, if any. */
 export function targetOf({ steps }: Pick<ResolvedGroup, 'steps'>, { target }: Lane): string | undefined {
-  const replaces = steps.some((step) => {
-    if (step.kind !== 'runbook') return false;
-    const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
-    return replacesData(touches) && touches.target === 'replaced';
-  });
-  return replaces ? target : undefined;
+  return steps.some((step) => replacesTarget(step, target)) ? target : undefined;
+}
+
+function replacesTarget(step: Step, target: string | undefined): boolean {
+  if (step.kind !== 'runbook') return false;
+  const touches = touchesOf(step.runbook, { mode: step.with.phase, action: step.with.action, target });
+  return replacesData(touches) && touches.target === 'replaced';
 }

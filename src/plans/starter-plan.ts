@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Config } from '../config/schema.ts';
+import type { Config, InstanceConfig } from '../config/schema.ts';
 
 /**
  * A first plan: a group for each tag, in the order of the tags, and one for instances without a tag, each
@@ -39,7 +39,28 @@ export function starterPlan(name: string, { instances }: Pick<Config, 'instances
       },
     ],
   }));
-  return `${HEAD}${stringify({ plan: name, objectives: { rto: '4h', rpo: '1h' }, groups: written }, { lineWidth: 100 })}${REST}`;
+  return `${HEAD}${stringify({ plan: name, objectives: objectivesOf(covered.map(([, config]) => config)), groups: written }, { lineWidth: 100 })}${REST}`;
+}
+
+/** The strictest of the instances; usual ones where none names any. */
+function objectivesOf(covered: readonly Pick<InstanceConfig, 'objectives'>[]) {
+  const strictest = (name: 'rto' | 'rpo') => {
+    const given = covered.flatMap(({ objectives }) => objectives?.[name] ?? []);
+    return given.length === 0 ? undefined : durationText(Math.min(...given));
+  };
+  return { rto: strictest('rto') ?? '4h', rpo: strictest('rpo') ?? '1h' };
+}
+
+/** In the largest unit that needs no fraction. */
+function durationText(ms: number): string {
+  const units = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1000],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => ms >= size && ms % size === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
 }
 
 interface Part {

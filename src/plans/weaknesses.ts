@@ -1,4 +1,5 @@
 import type { Check, Plan, ResolvedGroup, Step } from '../../machines/parts/plan.ts';
+import { comparedCount, fitsComparison } from '../base/comparison.ts';
 import { type Misfit, rehearsalMisfits, resolvePlan, type Surroundings, targetOf } from './resolve.ts';
 
 /** Besides the file of the plan. */
@@ -91,8 +92,11 @@ function whyNever({ sql, reconcile, command, expect = {} }: Check): string | und
   if (sql !== undefined || reconcile === true) {
     if (rows === undefined && age === undefined)
       return 'an empty database answers as well; say with `expect` how many rows there are, or how new they are';
-    if (age === undefined && rows !== undefined && /^(?:>=\s*0+|>\s*-\d+|>=\s*-\d+)$/u.test(rows))
-      return 'an empty database has that many rows as well';
+    const wanted = rows === undefined ? undefined : comparedCount(rows);
+    if (age === undefined && wanted !== undefined && fitsComparison(0, wanted)) {
+      if (wanted.sign.startsWith('>')) return 'an empty database has that many rows as well';
+      if (wanted.value > Number.MAX_SAFE_INTEGER) return 'no database has more rows';
+    }
   }
   const [program = ''] = command ?? [];
   if (exit === 0 && expect.text === undefined && ALWAYS_TRUE.has(program))

@@ -13,6 +13,10 @@ test.each([
   expect(mostSimilar(word, KNOWN)).toEqual([`the most similar: ${similar}`]);
 });
 
+test('swapped letters are more similar than other ones', () => {
+  expect(mostSimilar('wiat', ['with', 'wait'])).toEqual(['the most similar: wait']);
+});
+
 test.each(['payments', 'x', '', 'restore'])('nothing is similar to %j', (word) => {
   expect(mostSimilar(word, KNOWN)).toEqual([]);
 });

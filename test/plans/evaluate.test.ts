@@ -6,7 +6,20 @@ import { evaluate } from '../../src/plans/evaluate.ts';
 import type { InstanceVerdict } from '../../src/plans/evaluation-schema.ts';
 import { PERIODS } from '../../src/plans/periods.ts';
 import type { InstanceFacts, Part } from '../../src/view/fleet/fleet-facts.ts';
-import { ago, DAY, failed, HOUR, instance, KEY, known, NOW, OTHER, record, recovered } from './instance.ts';
+import {
+  ago,
+  DAY,
+  emptyTarget,
+  failed,
+  HOUR,
+  instance,
+  KEY,
+  known,
+  NOW,
+  OTHER,
+  record,
+  recovered,
+} from './instance.ts';
 
 const of = (given: Partial<InstanceFacts>, now = NOW) => evaluate(instance(given), now);
 const later = (ms: number) => new Date(NOW.getTime() + ms);
@@ -109,6 +122,8 @@ describe('an instance is', () => {
     expect(of(spare)).toMatchObject({ verdict: 'empty' });
     expect(of(spare, later(31 * 60_000)).verdict).toBe('unknown');
     expect(of({ ...spare, backups: failed }).verdict).toBe('unknown');
+    // A failed restore leaves no proven run, and may have left data.
+    expect(of({ ...spare, restores: known(1) }).verdict).toBe('not-ready');
   });
 });
 
@@ -158,7 +173,7 @@ describe('a check', () => {
 
   test('of the target is red where its token ends before the RTO of its source', () => {
     const token = known({ kind: 'until' as const, until: ago(-0.5) });
-    const target = instance({ name: 'orders-dr', role: 'target', record: known(record({}, [], [])), token });
+    const target = emptyTarget('orders-dr', { token });
     expect(check('target', { target, objectives: { rto: HOUR } })).toMatchObject({
       code: 'token.too-short',
       reason: 'target orders-dr: the token is valid for 30 min more, and the RTO is 1 h',
@@ -240,12 +255,34 @@ describe('a check', () => {
   });
 
   test('of the target is red where it holds data, or is of another plan', () => {
-    const target = instance({ name: 'orders-dr', role: 'target', record: known(record({}, [], [])) });
+    const target = emptyTarget('orders-dr');
     expect(check('target', { target })?.state).toBe('green');
     expect(check('target', { target: { ...target, record: known(record()) } })?.code).toBe('target.filled');
     const small = known({ state: 'available', plan: 'small' });
     const overview = known({ state: 'available', plan: 'large' });
     expect(check('target', { overview, target: { ...target, overview: small } })?.code).toBe('target.other');
+  });
+
+  test('of the target is red where a run would refuse it, and in the same words', () => {
+    const of = (given: Partial<InstanceFacts>, policy = {}) =>
+      check('target', { policy, target: emptyTarget('orders-dr', given) });
+    const holds = (what: string) => ({
+      ...{ state: 'red', code: 'target.filled' },
+      reason: `target orders-dr is not empty: it holds ${what} of its own`,
+    });
+    expect(of({ restores: known(1) })).toMatchObject(holds('1 restore'));
+    const done = [{ id: 1, triggeredAt: ago(1) }];
+    const filled = { restores: known(2), backups: known({ done }), policy: { apps: ['shop', 'web'] } };
+    expect(of(filled, { apps: ['shop'] })).toMatchObject(holds('1 bound app, 1 backup and 2 restores'));
+    expect(of({ policy: { apps: ['shop'] } }, { apps: ['shop'] })?.state).toBe('green');
+    expect(of({ overview: known({ state: 'stopped' }) })).toMatchObject({
+      ...{ state: 'red', reason: 'target orders-dr is stopped' },
+    });
+  });
+
+  test('of the target is UNKNOWN where its restores could not be listed', () => {
+    for (const restores of [failed, { state: 'unasked' } as const])
+      expect(check('target', { target: emptyTarget('orders-dr', { restores }) })?.state).toBe('unknown');
   });
 
   test('that is waived counts for nothing until the end of the waiver, which is a finding then', () => {

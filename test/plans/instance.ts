@@ -58,6 +58,15 @@ export function recovered(hours: number): RunSummary {
   };
 }
 
+/** One that is there, and that nothing was restored into. */
+export function emptyTarget(name: string, given: Partial<InstanceFacts> = {}): InstanceFacts {
+  return instance({
+    ...{ name, role: 'target', record: known(record({}, [], [])), restores: known(0) },
+    backups: known({ done: [], skewMs: 0 }),
+    ...given,
+  });
+}
+
 /** Every fact of it, but for what is given. */
 export function instance(given: Partial<InstanceFacts> = {}): InstanceFacts {
   return {

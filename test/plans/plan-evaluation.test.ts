@@ -7,7 +7,7 @@ import { evaluate, keptForPlans } from '../../src/plans/evaluate.ts';
 import { evaluatePlan as evaluateKept, type PlanKnown } from '../../src/plans/plan-evaluation.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import type { InstanceFacts } from '../../src/view/fleet/fleet-facts.ts';
-import { ago, DAY, failed, HOUR, instance, known, NOW, record, recovered } from './instance.ts';
+import { ago, DAY, emptyTarget, failed, HOUR, instance, known, NOW, record, recovered } from './instance.ts';
 import { surroundingsWith } from './surroundings.ts';
 
 const RECOVER = { id: 'recover', runbook: 'disaster-recovery', undo: 'none; the source stays' };
@@ -43,8 +43,7 @@ function west(more: object = {}, given: Partial<Known> = {}): Known {
   const facts = new Map<string, InstanceFacts>();
   for (const name of ['db-1', 'db-2']) {
     facts.set(name, instance({ name, ...proven }));
-    const empty = record({}, [], []);
-    facts.set(`${name}-dr`, instance({ name: `${name}-dr`, role: 'target', record: known(empty) }));
+    facts.set(`${name}-dr`, emptyTarget(`${name}-dr`));
   }
   const lastProven = {
     runId: '01RUN',

@@ -151,10 +151,102 @@ describe('a plan file', () => {
       changed('healthy', '      - { id: §recover, wait: 1s }\nhealthy'),
       'groups.0.steps.1.id: there are two with the id recover',
     ],
+    [
+      'a reason for continuing that a run would refuse',
+      changed('undo:', 'onFailure: continue, because: §xx, undo:'),
+      'groups.0.steps.0.because: "xx" is no reason: write why, in a few words',
+    ],
+    [
+      'a group after itself',
+      changed('    for:', '    after: [§data]\n    for:'),
+      'groups.0.after.0: a group cannot wait for itself',
+    ],
+    [
+      'more at once than is possible',
+      changed('    steps:', '    maxConcurrency: §1e9\n    steps:'),
+      'groups.0.maxConcurrency: this is too large: at most 1000 is possible',
+    ],
+    [
+      'more retries than are possible',
+      changed('runbook: disaster-recovery,', 'wait: 1s, retries: §21,'),
+      'groups.0.steps.0.retries: this is too large: at most 20 is possible',
+    ],
+    [
+      'a misspelled kind of step with swapped letters',
+      changed('runbook: disaster-recovery', '§wiat: 1s'),
+      'groups.0.steps.0.wiat: there is no such key; the most similar: wait',
+    ],
+    [
+      'a number of rows that is none',
+      changed('tcp: "127.0.0.1:5432"', 'sql: select 1, expect: { rows: §">= banana" }'),
+      'healthy.0.expect.rows: a sign and a number belong here: ">= 1000"',
+    ],
+    [
+      'an age without a unit',
+      changed('tcp: "127.0.0.1:5432"', 'sql: select 1, expect: { age: §"<= 10" }'),
+      'healthy.0.expect.age: a sign and a duration belong here: "<= 1h", "<= {rpo}"',
+    ],
+    [
+      'an age by an objective that the plan has not',
+      changed('runbook: disaster-recovery,', 'check: { reconcile: true, expect: { age: §"<= {rpo}" } },'),
+      'groups.0.steps.0.check.expect.age: the plan has no rpo: add it to `objectives`',
+    ],
+    ...['nohost', '127.0.0.1:99999', 'db:0', ':5432', 'db:'].map((address) => [
+      `the address ${address}`,
+      changed('"127.0.0.1:5432"', `§"${address}"`),
+      'healthy.0.tcp: this is not HOST:PORT with a port from 1 to 65535: db.example.com:5432',
+    ]),
+    [
+      'something that a check by http does not look at',
+      changed('tcp: "127.0.0.1:5432"', 'http: "http://db/", expect: { rows: §"> 0" }'),
+      'healthy.0.expect.rows: a check by http does not look at this: it takes status, text',
+    ],
+    [
+      'something that a check by tcp does not look at',
+      changed('"127.0.0.1:5432"', '"db:1", expect: { text: §hello }'),
+      'healthy.0.expect.text: a check by tcp does not look at this: it takes nothing of `expect`',
+    ],
+    ...['2020-01-01', '2020-02-30T01:00:00Z', '2020-01-01T01:00:00'].map((time) => [
+      `the time ${time}`,
+      changed('runbook: disaster-recovery', `runbook: restore-point-in-time, with: { time: §"${time}" }`),
+      'groups.0.steps.0.with.time: a time with its zone belongs here, in RFC 3339: 2026-03-01T02:59:00Z',
+    ]),
+    [
+      'a second recovery into the target of another group',
+      changed(
+        'healthy',
+        '  - { id: two, for: { name: db-2, target: §db-1-dr }, steps: [{ id: x, runbook: disaster-recovery }] }\nhealthy',
+      ),
+      'groups.1.for.target: group data already recovers db-1 into db-1-dr',
+    ],
   ])('%s is reported with its place', (_, marked, wanted) => {
     const before = marked.slice(0, marked.indexOf('§')).split('\n');
     const place = `${before.length}:${(before.at(-1) ?? '').length + 1}`;
     expect(problemsOf(marked.replace('§', ''))).toContain(`${place} ${wanted}`);
+  });
+
+  test.each([
+    ['"[::1]:5432"', 'tcp'],
+    ['"https://example.com/", expect: { status: [200, 204], text: ready }', 'http'],
+    ['[pg_isready], expect: { exit: 2, text: no, rows: "> 0" }', 'command'],
+    ['select 1, expect: { rows: ">=1000", age: "<= 1h30m" }', 'sql'],
+  ])('accepts the check %s by %s', (value, kind) => {
+    expect(problemsOf(changed('tcp: "127.0.0.1:5432"', `${kind}: ${value}`))).toEqual([]);
+  });
+
+  test('may look at the age by its own objectives', () => {
+    const text = changed('groups:', 'objectives: { rpo: 1h }\ngroups:');
+    const check = 'sql: select 1, expect: { age: "<= {rpo}" }';
+    expect(problemsOf(text.replace('tcp: "127.0.0.1:5432"', check))).toEqual([]);
+  });
+
+  test('may recover into one target by two groups of which only one is done', () => {
+    const step = (when: string) => `steps: [{ id: x, runbook: disaster-recovery, when: ${when} }]`;
+    const group = (id: string, when: string) =>
+      `  - { id: ${id}, for: { name: db-1, target: db-1-dr }, ${step(when)} }\n`;
+    const head = 'plan: west\ngroups:\n';
+    expect(problemsOf(`${head}${group('up', 'source-up')}${group('down', 'source-down')}`)).toEqual([]);
+    expect(problemsOf(`${head}${group('up', 'source-up')}${group('again', 'source-up')}`)).toHaveLength(1);
   });
 
   test('has a JSON Schema that knows every key', () => {
@@ -176,6 +268,8 @@ describe('weaknesses of a plan', () => {
   test.each([
     ['sql: select 1'],
     ['sql: select count(*) from orders, expect: { rows: ">= 0" }'],
+    ['sql: select count(*) from orders, expect: { rows: ">= -0.5" }'],
+    ['sql: select count(*) from orders, expect: { rows: "<= 99999999999999999999" }'],
     ['reconcile: true'],
     ['command: ["true"]'],
   ])('a check that cannot fail is a weakness: %s', (check) => {
@@ -184,6 +278,7 @@ describe('weaknesses of a plan', () => {
 
   test.each([
     ['sql: select count(*) from orders, expect: { rows: "> 0" }'],
+    ['sql: select count(*) from orphans, expect: { rows: "= 0" }'],
     ['reconcile: true, expect: { age: "<= 1h" }'],
     ['command: [pg_isready]'],
     ['http: "http://127.0.0.1/health"'],

@@ -33,6 +33,23 @@ test('it has no ending without a target that is named like a source', () => {
   expect(endingFor(['a', 'b'], ['x', 'a'])).toBeUndefined();
 });
 
+test('its objectives are the strictest of the instances, or usual ones where none names any', () => {
+  const { instances } = surroundingsWith(3);
+  const [one, two] = [instances['db-1'], instances['db-2']];
+  if (one === undefined || two === undefined) throw new Error('the surroundings lack instances');
+  const given = {
+    ...instances,
+    'db-1': { ...one, objectives: { rto: 300_000, rpo: 86_400_000 } },
+    'db-2': { ...two, objectives: { rto: 5_400_000 } },
+  };
+  const objectives = (of: typeof instances) =>
+    /objectives:\n {2}rto: (?<rto>\S+)\n {2}rpo: (?<rpo>\S+)/u.exec(
+      starterPlan('first', { instances: of }) ?? '',
+    )?.groups;
+  expect({ ...objectives(given) }).toEqual({ rto: '5m', rpo: '1d' });
+  expect({ ...objectives(instances) }).toEqual({ rto: '4h', rpo: '1h' });
+});
+
 test('it looks at each name as often with 400 instances as with 100', () => {
   const looksAtEach = (count: number) => {
     const around = surroundingsWith(count);

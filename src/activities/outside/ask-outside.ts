@@ -2,12 +2,13 @@ import { connect } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Check } from '../../../machines/parts/plan.ts';
 import type { OutsideVerb } from '../../../machines/verbs.ts';
-import { Duration } from '../../base/duration.ts';
+import { comparedAge, comparedCount, fitsComparison } from '../../base/comparison.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { redactOutput } from '../../base/redact.ts';
 import { childEnvironment, runProgram, runShell, STDERR_LIMIT } from '../../base/run-shell.ts';
+import { tcpAddress } from '../../base/tcp-address.ts';
 import { show } from '../../base/text.ts';
 import { timeLimit } from '../../base/time-limit.ts';
 import { type ActivityContext, type ActivityOf, because, ok, readVerb, repeatableVerb } from '../activity.ts';
@@ -100,13 +101,10 @@ async function beginningOf({ body }: Response): Promise<string> {
 }
 
 function askTcp(place: string, { signal }: ActivityContext, timeoutMs: number): Promise<string> {
-  const at = place.lastIndexOf(':');
-  const host = place.slice(0, at).replace(/^\[(?<inner>.*)\]$/u, '$<inner>');
-  const port = Number(place.slice(at + 1));
-  if (at < 1 || !Number.isInteger(port) || port < 1 || port > 65_535)
-    return Promise.reject(unasked(`${show(place, SHOWN)} is not HOST:PORT`));
+  const address = tcpAddress(place);
+  if (address === undefined) return Promise.reject(unasked(`${show(place, SHOWN)} is not HOST:PORT`));
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, signal: AbortSignal.any([signal, timeLimit(timeoutMs)]) });
+    const socket = connect({ ...address, signal: AbortSignal.any([signal, timeLimit(timeoutMs)]) });
     socket.once('connect', () => {
       socket.destroy();
       resolve(`${show(place, SHOWN)} takes a connection`);
@@ -201,23 +199,6 @@ function unasked(shortMessage: string, cause?: unknown): LifeboatError {
   return new LifeboatError('check.unasked', shortMessage, { hints: HINTS, cause });
 }
 
-const COMPARISON = /^(?<sign>>=|<=|=|>|<)\s*(?<value>.+)$/u;
-
-function holds(found: number, sign: string, wanted: number): boolean {
-  switch (sign) {
-    case '>=':
-      return found >= wanted;
-    case '<=':
-      return found <= wanted;
-    case '>':
-      return found > wanted;
-    case '<':
-      return found < wanted;
-    default:
-      return found === wanted;
-  }
-}
-
 /** In words; undefined if everything fits. An answer without a number shows nothing: it never fits. Pure. */
 function misfitOf(
   { rows, age }: NonNullable<Check['expect']>,
@@ -225,19 +206,17 @@ function misfitOf(
   nowMs: number,
 ): string | undefined {
   if (rows !== undefined) {
-    const { sign = '=', value = '' } = COMPARISON.exec(rows)?.groups ?? {};
-    const wanted = Number(value.trim());
-    if (!Number.isFinite(wanted)) return `${rows} is no comparison with a number`;
+    const wanted = comparedCount(rows);
+    if (wanted === undefined) return `${rows} is no comparison with a number`;
     if (count === undefined) return `it gave no number, and ${rows} are wanted`;
-    if (!holds(count, sign, wanted)) return `there are ${count}, and ${rows} are wanted`;
+    if (!fitsComparison(count, wanted)) return `there are ${count}, and ${rows} are wanted`;
   }
   if (age === undefined) return undefined;
-  const { sign = '=', value = '' } = COMPARISON.exec(age)?.groups ?? {};
-  const wanted = Duration.safeParse(value.trim());
-  if (!wanted.success) return `${age} is no comparison with a duration`;
+  const wanted = comparedAge(age);
+  if (wanted === undefined) return `${age} is no comparison with a duration`;
   if (newest === undefined) return `it gave no time, and an age of ${age} is wanted`;
   const found = nowMs - msOf(newest);
-  if (holds(found, sign, wanted.data)) return undefined;
+  if (fitsComparison(found, wanted)) return undefined;
   return `the newest is ${formatSeconds(Math.round(found / 1000))} old, and ${age} is wanted`;
 }
 

@@ -7,6 +7,7 @@ import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { rightsByPlatform } from '../../compose/rights-by-platform.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
+import { targetsAmong } from '../../compose/survey.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -95,8 +96,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       tell();
     }
     const rights = await rightsByPlatform(context, config);
+    const isTarget = targetsAmong(config, hasPlans ? await targetsOfPlans(config) : undefined);
     await askFleet({
       config,
+      isTarget,
       rightOf: rights.rightOf,
       names: lockedFirst(names, kept),
       recordOf: async (name) => record.get(name) ?? { state: 'unasked' },
@@ -140,6 +143,12 @@ async function plansOf(
   // A board without plans does not load what evaluates them.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, evaluated).catch(() => undefined);
+}
+
+/** None if a plan file is gone meanwhile. */
+async function targetsOfPlans(config: LoadedConfig): Promise<ReadonlySet<string>> {
+  const plans = await import('../plans/evaluate-plans.ts');
+  return plans.targetsOfPlans(config).catch(() => new Set());
 }
 
 /** Adds when this machine last saw the instance. An instance that answers keeps what was seen. */

@@ -33,11 +33,22 @@ export async function findPlan(config: LoadedConfig, name: string): Promise<Foun
   }
 }
 
-/** The instances that the evaluation of a plan asks: those of its groups, and their targets. */
-export function askedBy({ found }: FoundPlan): readonly string[] {
+/** The targets of all plan files that can be read. */
+export async function targetsOfPlans(config: LoadedConfig): Promise<ReadonlySet<string>> {
+  const plans = await Promise.all(planNames(config).map((name) => findPlan(config, name)));
+  return new Set(plans.flatMap(targetsOf));
+}
+
+/** Each instance that a lane of a plan is recovered into. */
+export function targetsOf({ found }: FoundPlan): readonly string[] {
   if ('problem' in found) return [];
-  const targets = found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
-  return [...new Set([...instancesOf(found.groups), ...targets])];
+  return found.groups.flatMap(({ lanes }) => lanes.flatMap(({ target }) => target ?? []));
+}
+
+/** The instances that the evaluation of a plan asks: those of its groups, and their targets. */
+export function askedBy(plan: FoundPlan): readonly string[] {
+  if ('problem' in plan.found) return [];
+  return [...new Set([...instancesOf(plan.found.groups), ...targetsOf(plan)])];
 }
 
 /** Evaluates every plan file by what was asked of the instances. Sends nothing. */

@@ -23,7 +23,7 @@ import { VERDICT_WORDS, waiverWords } from '../../view/app/status-cells.ts';
 import { type InstanceFacts, knownOf } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 import { knownDrills } from '../drill/drill-records.ts';
-import { askedBy, evaluatePlans, type FoundPlan, findPlan } from './evaluate-plans.ts';
+import { askedBy, evaluatePlans, type FoundPlan, findPlan, targetsOf } from './evaluate-plans.ts';
 import { onRecord } from './evaluation-on-record.ts';
 import { planNames } from './plan-files.ts';
 import { planLine, verdictSince } from './plan-line.ts';
@@ -57,6 +57,7 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   await using recorder = recordEvaluations(context, config);
   await survey(context, {
     ...{ config, names, limitMs },
+    targets: new Set(plans.flatMap(targetsOf)),
     // This evaluation is the last one of each.
     last: Object.fromEntries(names.map((name) => [name, begun])),
     // Of ten thousand instances nothing is kept that is not asked for.

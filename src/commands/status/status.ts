@@ -89,7 +89,8 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
   };
   // Asked beside the survey, so that it costs no time.
   const seeing = named.length > 0 ? undefined : seeWorkers(context);
-  await survey(context, { config, names, limitMs, answered });
+  const targets = plansToo ? await plannedTargets(config) : new Set<string>();
+  await survey(context, { config, names, limitMs, targets, answered });
   const at = new Date();
   const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const plans = plansToo ? await plansOf(context, config, kept) : [];
@@ -141,6 +142,11 @@ async function plansOf(
 ): Promise<readonly PlanEvaluation[]> {
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, evaluated);
+}
+
+async function plannedTargets(config: LoadedConfig): Promise<ReadonlySet<string>> {
+  const { targetsOfPlans } = await import('../plans/evaluate-plans.ts');
+  return targetsOfPlans(config);
 }
 
 /** Prints the statuses of instances in the order of the config, whichever of them is known first. */

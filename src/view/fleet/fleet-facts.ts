@@ -80,8 +80,8 @@ export interface EvaluationPolicy {
     readonly proof: number;
     readonly places: readonly { readonly name: string }[];
   };
-  /** Applications in the config; undefined if it names none. */
-  readonly apps?: number | undefined;
+  /** Names of applications in the config; undefined if it has no list. */
+  readonly apps?: readonly string[] | undefined;
   /** Includes expired ones. `until` is RFC 3339. */
   readonly waivers?: readonly {
     readonly check: CheckId;
@@ -123,6 +123,8 @@ export interface InstanceFacts {
     /** The service says that there is no data behind it. */
     readonly isSimulated?: true;
   }>;
+  /** How many it lists, in any state; only asked of targets. */
+  readonly restores?: Part<number> | undefined;
   /** The last list that was kept; only if there is no list now. */
   readonly seen?: LastSeen | undefined;
   /** RFC 3339; `none` without continuous archiving. */
