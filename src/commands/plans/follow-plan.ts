@@ -1,9 +1,12 @@
+import { NO_INSTANCE } from '../../../machines/parts/plan.ts';
 import type { Question } from '../../../machines/parts/question.ts';
+import { isoOf } from '../../base/date.ts';
 import { EXIT, type ExitCode, failureOf } from '../../base/errors.ts';
-import { counted } from '../../base/format.ts';
+import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { isForPeople } from '../../cli/print-result.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
+import type { Waiting } from '../../plans/conductor.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { keyOf } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
@@ -53,9 +56,10 @@ export async function followPlan(
     phase = title;
     for (const child of conductor.children()) report(child, said, say);
     if (answers.give()) return;
-    if (why === undefined && !answers.isAnswering && conductor.isWaiting()) {
+    const waiting = conductor.waiting();
+    if (why === undefined && !answers.isAnswering && waiting !== undefined) {
       isWaiting = true;
-      leave(waitsFor(questionOf(snapshot), conductor.children(), snapshot.context));
+      leave(`${waitsFor(questionOf(snapshot), conductor.children(), snapshot.context)}${limitOf(waiting)}`);
     }
   };
   const unsubscribe = conductor.subscribe(look);
@@ -116,6 +120,15 @@ function report(child: ShownChild, said: Map<string, string>, say: (text: string
   say(`${name}: ${words[state]}${why}`);
 }
 
+function placeOf({ group, lane, step }: ShownChild): string {
+  return lane === NO_INSTANCE ? `${group} ${step}` : `${lane} ${step}`;
+}
+
+function limitOf({ untilMs }: Waiting): string {
+  if (untilMs === undefined) return '';
+  return `; from ${formatTime(isoOf(untilMs))} UTC on, the plan goes on without what still waits`;
+}
+
 function waitsFor(question: Question | undefined, children: readonly ShownChild[], context: unknown): string {
   if (question?.kind === 'typed-name')
     return `it needs the name of the group: --confirm ${question.expected}: ${question.prompt}`;
@@ -132,7 +145,7 @@ function waitsFor(question: Question | undefined, children: readonly ShownChild[
     first === undefined
       ? []
       : [
-          `${counted(waiting.length, 'run')} waiting, first ${first.lane} ${first.step}: ${first.problem ?? first.question?.prompt ?? ''}`,
+          `${counted(waiting.length, 'run')} waiting, first ${placeOf(first)}: ${first.problem ?? first.question?.prompt ?? ''}`,
         ];
   return [...groups, ...runs].join('; ') || 'it waits for a person';
 }
