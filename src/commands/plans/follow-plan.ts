@@ -20,7 +20,9 @@ import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 
 /**
- * To its end, an unanswerable question or a signal, with its course on stderr. Resolves with the exit code.
+ * To its end, an unanswerable question or a signal, with its course on stderr. Resolves with the exit code:
+ * that of the run; 3 or 5 where a person has to act, also where an answer of the flags was refused; 130 after
+ * a signal. Rejects if decisions of other processes can no longer be read; the run is left, resumable.
  */
 export async function followPlan(
   { context, workspace }: PlanSetting,
@@ -34,21 +36,23 @@ export async function followPlan(
   };
   if (workersOf(entries) !== undefined)
     say('its steps are left to the workers; `lifeboat workers` lists them');
-  let why: string | undefined;
-  const leave = (reason: string) => {
-    why ??= reason;
-    conductor.leave(reason).catch(() => undefined);
+  let left: Left | undefined;
+  const leave = (how: Left, why: string) => {
+    left ??= how;
+    conductor.leave(why).catch(() => undefined);
   };
-  const onSignal = (signal: NodeJS.Signals) => leave(leftBySignal(signal));
+  const onSignal = (signal: NodeJS.Signals) => leave({ by: 'signal' }, leftBySignal(signal));
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const came = early.release();
   if (came !== undefined) onSignal(came);
-  const isSignalled = () => why !== undefined && !isWaiting;
-  let isWaiting = false;
 
   const said = new Map<string, string>();
   let phase = '';
-  const answers = new FlagAnswers(run, { confirm, yes }, (thrown) => leave(failureOf(thrown).shortMessage));
+  let refusal: string | undefined;
+  const answers = new FlagAnswers(run, { confirm, yes }, (thrown) => {
+    refusal = failureOf(thrown).shortMessage;
+    look();
+  });
   const look = () => {
     const { snapshot } = run.state();
     const title = metaOf(snapshot)?.title ?? '';
@@ -57,16 +61,20 @@ export async function followPlan(
     for (const child of conductor.children()) report(child, said, say);
     if (answers.give()) return;
     const waiting = conductor.waiting();
-    if (why === undefined && !answers.isAnswering && waiting !== undefined) {
-      isWaiting = true;
-      leave(`${waitsFor(questionOf(snapshot), conductor.children(), snapshot.context)}${limitOf(waiting)}`);
-    }
+    if (left !== undefined || answers.isAnswering || waiting === undefined) return;
+    const question = questionOf(snapshot);
+    const waits =
+      question?.kind === 'typed-name' && question.byOthers !== undefined
+        ? `it waits for an approval to ${question.order}${refusal === undefined ? '' : `: ${refusal}`}`
+        : waitsFor(question, conductor.children(), snapshot.context);
+    const why = `${waits}${limitOf(waiting)}`;
+    leave({ by: 'waiting', why }, why);
   };
   const unsubscribe = conductor.subscribe(look);
   const stop = new AbortController();
   const wishes = takeWishes(workspace.journal, runId, conductor, takenWishes(entries), stop.signal);
   wishes.catch((thrown: unknown) => {
-    if (!stop.signal.aborted) leave(failureOf(thrown).shortMessage);
+    if (!stop.signal.aborted) leave({ by: 'failure', thrown }, failureOf(thrown).shortMessage);
   });
   try {
     await conductor.run();
@@ -82,7 +90,9 @@ export async function followPlan(
     say(`plan: ${(closing?.body as { readonly title?: string } | undefined)?.title ?? 'over'}`);
     return exitCode;
   }
-  if (isSignalled()) {
+  const how = left as Left | undefined;
+  if (how?.by === 'failure') throw how.thrown;
+  if (how?.by === 'signal') {
     say(`left: to go on: lifeboat resume ${runId}`);
     return EXIT.interrupted;
   }
@@ -90,13 +100,19 @@ export async function followPlan(
   const code = isInDoubt ? EXIT.inDoubt : EXIT.waiting;
   printWaiting(context, {
     runId,
-    why: why ?? 'it waits for a person',
+    why: how?.why ?? 'it waits for a person',
     exitCode: code,
     after: `to go on: lifeboat resume ${runId}; what waits: lifeboat plans show ${runId}`,
     question: questionOf(snapshot),
   });
   return code;
 }
+
+/** Why this process lets go of a run that is not over. */
+type Left =
+  | { readonly by: 'signal' }
+  | { readonly by: 'waiting'; readonly why: string }
+  | { readonly by: 'failure'; readonly thrown: unknown };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
