@@ -23,6 +23,7 @@ import {
   endedChild,
   isAsking,
   isStopped,
+  isTakenOut,
   isUnderWay,
   lateMs,
   type Obstacle,
@@ -435,6 +436,7 @@ export class Conductor {
     return shownLive(live, {
       isAutomatic: live.isAnswering || this.#automatic(live, context) !== undefined,
       isAnswered: this.#queued.some(({ key }) => key === keyOf(live.start)),
+      isOut: isTakenOut(context, live.start),
       nowMs: this.#port.now(),
     });
   }
