@@ -11,6 +11,7 @@ import { type Live, shownLive } from './live-child.ts';
 import {
   freeSlots,
   keyOf,
+  type Next,
   type PlanFacts,
   resultOf,
   type Start,
@@ -22,6 +23,7 @@ import {
   endedChild,
   isAsking,
   isStopped,
+  isTakenOut,
   isUnderWay,
   lateMs,
   type Obstacle,
@@ -37,6 +39,12 @@ const AGAIN_MS = 5_000;
 
 /** Runs that are begun at once: each waits for the store, and for its reads of it. */
 const STARTS_AT_ONCE = 16;
+
+/** For a person. */
+export interface Waiting {
+  /** Milliseconds since 1970: what then still waits is left undone. Undefined without such a time. */
+  readonly untilMs: number | undefined;
+}
 
 /**
  * Drives a plan's run in this process: asks the scheduler what may start, starts it, and reports the results
@@ -56,7 +64,7 @@ export class Conductor {
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #broken: unknown;
-  #isIdle = false;
+  #waiting: Waiting | undefined;
 
   constructor(port: ConductorPort) {
     this.#port = port;
@@ -93,9 +101,9 @@ export class Conductor {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Everything waits for a person: nothing is under way, and no time is awaited. */
-  isWaiting(): boolean {
-    return this.#isIdle;
+  /** Set while everything waits for a person: nothing is under way, and the plan goes on by no time. */
+  waiting(): Waiting | undefined {
+    return this.#waiting;
   }
 
   /** Rejects with `answer.misfit` if it does not fit; refuses a wish of another process on record instead. */
@@ -184,7 +192,7 @@ export class Conductor {
 
   /** Several requests for a look become one. */
   #ask(): void {
-    this.#isIdle = false;
+    this.#waiting = undefined;
     for (const listener of this.#listeners) listener();
     if (this.#isAsked || this.#isLeaving || !this.#isRunning) return;
     this.#isAsked = true;
@@ -214,13 +222,13 @@ export class Conductor {
     await this.#lookAtLeft();
     await this.#tryAgain();
     const facts = this.#facts();
-    if (facts === undefined) return this.#rest(undefined, snapshot.hasQuestion);
-    const { events, starts, wakeMs } = schedule(facts);
+    if (facts === undefined) return this.#rest({}, snapshot.hasQuestion);
+    const { events, starts, wakeMs, limitMs } = schedule(facts);
     for (const event of events) await plan.tell(event);
     await this.#beginAll(starts);
     if (events.length > 0 || starts.length > 0) return this.#ask();
     await this.#drain();
-    this.#rest(wakeMs, false);
+    this.#rest({ wakeMs, limitMs }, false);
   }
 
   /** In parts: an entry has a size limit, and a plan may have thousands of lanes. */
@@ -234,7 +242,7 @@ export class Conductor {
   }
 
   /** Until something ends, a person decides, or this time has come. */
-  #rest(wakeMs: number | undefined, hasQuestion: boolean): void {
+  #rest({ wakeMs, limitMs }: Partial<Pick<Next, 'wakeMs' | 'limitMs'>>, hasQuestion: boolean): void {
     clearTimeout(this.#timer);
     const again = [...this.#live.values()].flatMap(({ problem, isLeft, result, againMs }) =>
       problem !== undefined || (isLeft && result === undefined) ? [againMs] : [],
@@ -243,9 +251,11 @@ export class Conductor {
       driven === undefined || result !== undefined ? [] : [lateMs(step, driven.startedMs)],
     );
     const ahead = late.filter((ms) => ms > this.#port.now());
-    const next = Math.min(wakeMs ?? Number.POSITIVE_INFINITY, ...again, ...ahead);
+    const times = [wakeMs, limitMs].flatMap((ms) => ms ?? []);
+    const next = Math.min(...times, ...again, ...ahead);
     const isAtWork = this.#all().some(isUnderWay);
-    this.#isIdle = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
+    const isWaiting = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
+    this.#waiting = isWaiting ? { untilMs: limitMs } : undefined;
     if (next !== Number.POSITIVE_INFINITY && this.#isRunning)
       this.#timer = setTimeout(() => this.#ask(), Math.max(0, next - this.#port.now()));
     for (const listener of this.#listeners) listener();
@@ -426,6 +436,7 @@ export class Conductor {
     return shownLive(live, {
       isAutomatic: live.isAnswering || this.#automatic(live, context) !== undefined,
       isAnswered: this.#queued.some(({ key }) => key === keyOf(live.start)),
+      isOut: isTakenOut(context, live.start),
       nowMs: this.#port.now(),
     });
   }

@@ -30,7 +30,12 @@ export interface Live {
 /** `isAutomatic`: the plan answers its question. Pure. */
 export function shownLive(
   { start, step, driven, problem, holdsSlot, result, endedMs, cause, isLeft }: Live,
-  at: { readonly isAutomatic: boolean; readonly isAnswered: boolean; readonly nowMs: number },
+  at: {
+    readonly isAutomatic: boolean;
+    readonly isAnswered: boolean;
+    readonly isOut: boolean;
+    readonly nowMs: number;
+  },
 ): ShownChild {
   const shown = {
     ...start,

@@ -59,11 +59,14 @@ export function keyOf({ group, lane, step, attempt }: Start): string {
   return `${group}/${lane}/${step}#${attempt}`;
 }
 
-/** Events to record first, or children to start; `wakeMs`: when time alone changes that. */
+/** Events to record first, or children to start. */
 export interface Next {
   readonly events: readonly GroupEvent[];
   readonly starts: readonly Start[];
+  /** When the plan goes on by time alone. */
   readonly wakeMs: number | undefined;
+  /** When the time of a group is over: it then waits for nobody. */
+  readonly limitMs: number | undefined;
 }
 
 export type LaneState =
@@ -94,10 +97,11 @@ export function schedule(facts: PlanFacts): Next {
     events,
     starts: events.length > 0 ? [] : parts.flatMap((part) => part.starts),
     wakeMs: earliest(parts.map(({ wakeMs }) => wakeMs)),
+    limitMs: earliest(parts.map(({ limitMs }) => limitMs)),
   };
 }
 
-const NOTHING: Next = { events: [], starts: [], wakeMs: undefined };
+const NOTHING: Next = { events: [], starts: [], wakeMs: undefined, limitMs: undefined };
 const only = (...events: readonly GroupEvent[]): Next => ({ ...NOTHING, events });
 
 function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
@@ -116,7 +120,7 @@ function nextOfGroup(group: ResolvedGroup, facts: PlanFacts): Next {
     case 'held': {
       if (isLate) return only({ type: 'group.stopping', group: id, lanes: [] });
       const next = record.state === 'held' ? NOTHING : running(group, record, facts);
-      return { ...next, wakeMs: earliest([next.wakeMs, limitMs]) };
+      return { ...next, limitMs };
     }
     case 'stopping': {
       // Does not wait for a person: a child that asks is left as it is, and nothing of it is lost.

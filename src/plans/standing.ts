@@ -88,12 +88,16 @@ export function obstacleToAnother(
   return { why: `run ${runId} has to be answered, ${cause}`, way: `to answer: lifeboat resume ${runId}` };
 }
 
-/** For an open child. `isAutomatic`: the plan answers its question. */
+/** For an open child. `isAutomatic`: the plan answers its question; `isOut`: its instance was taken out. */
 export function standingOf(
   step: Step,
   startedMs: number,
   { question, where, sinceMs, asksAbout, paused }: ChildSnapshot,
-  { isAutomatic, nowMs }: { readonly isAutomatic: boolean; readonly nowMs: number },
+  {
+    isAutomatic,
+    isOut,
+    nowMs,
+  }: { readonly isAutomatic: boolean; readonly isOut: boolean; readonly nowMs: number },
 ): Pick<
   ShownChild,
   'state' | 'isLate' | 'where' | 'sinceMs' | 'question' | 'problem' | 'isPaused' | 'isInDoubt'
@@ -104,7 +108,7 @@ export function standingOf(
     // It can still turn out well: it holds back what a failure holds back, but takes no slot.
     state: isLate ? 'failing' : is,
     isLate,
-    where,
+    where: isOut && is === 'at-work' ? whereOfOut(where) : where,
     sinceMs,
     question,
     problem: isLate ? lateWords(step) : paused?.shortMessage,
@@ -127,6 +131,15 @@ export function lateMs(step: Step, startedMs: number): number {
   return step.kind === 'runbook' && step.timeout !== undefined
     ? startedMs + step.timeout
     : Number.POSITIVE_INFINITY;
+}
+
+/** What was sent cannot be taken back: the plan waits for it, also on an instance that was taken out. */
+export function whereOfOut(where: string | undefined): string {
+  return `taken out, and the plan waits until this has ended: ${where ?? 'just begun'}`;
+}
+
+export function isTakenOut({ groups }: PlanContext, { group, lane }: Pick<Start, 'group' | 'lane'>): boolean {
+  return Object.hasOwn(groups[group]?.out ?? {}, lane);
 }
 
 function lateWords({ timeout = 0 }: Step): string {

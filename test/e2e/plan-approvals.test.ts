@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { statePath } from '../../machines/parts/states.ts';
@@ -73,4 +73,34 @@ describe.concurrent('an approval that a plan asks for, from the command line', (
       expect(audit.stdout + audit.stderr).not.toMatch(/approval|problem/);
     },
   );
+
+  test('is waited for with exit code 3 and the reason when the name of the plan is given before it is signed', async (context) => {
+    const { expect } = context;
+    const opened = await withApprovals(bench, context, {
+      signers: (ada, people) => `${ada.line()}${people.person('bob@example.com').line()}`,
+    });
+    const { run, folder, approve, ada } = opened;
+    mkdirSync(join(folder, 'plans'));
+    writeFileSync(
+      join(folder, 'plans', 'west.yaml'),
+      'plan: west\napprove: { quorum: 2 }\ngroups: [{ id: go, steps: [{ id: rest, wait: 1s }] }]\n',
+    );
+    const asked = (number: number) => [
+      3,
+      expect.stringMatching(
+        new RegExp(
+          `waits for an approval to start the plan west \\(approval ${number} of 2\\): a second person has to`,
+          'u',
+        ),
+      ),
+    ];
+    const first = await run('plans', 'run', 'west', '--confirm', 'west');
+    expect([first.code, first.stderr]).toEqual(asked(1));
+    await approve(ada);
+    for (const _ of ['once', 'again']) {
+      const more = await run('resume', 'last', '--plain', '--confirm', 'west');
+      expect([more.code, more.stderr]).toEqual(asked(2));
+      expect(more.stderr).not.toContain('name of the group');
+    }
+  });
 });

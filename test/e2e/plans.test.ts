@@ -406,27 +406,6 @@ describe.concurrent('the run of a plan', () => {
     expect(status.stdout).not.toContain('runOnce');
   });
 
-  test('notifies people at its end even when a person was too late with an earlier step', async (context) => {
-    const { expect } = context;
-    const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);
-    const [config, inbox] = [join(folder, 'lifeboat.yaml'), join(folder, 'inbox')];
-    const target = `notify:\n  - { name: script, command: [sh, -c, 'cat >> "$1"', sh, ${inbox}] }\n`;
-    writeFileSync(config, `${readFileSync(config, 'utf8')}${target}`);
-    plan(
-      'west',
-      `groups: [{ id: go, steps: [{ id: rest, wait: 1s }] }]
-finally:
-  timeout: 2s
-  steps:
-    - { id: by-hand, manual: { do: look }, undo: none }
-    - { id: tell, notify: { text: the plan has ended } }
-`,
-    );
-    const { code, stderr } = await run('plans', 'run', 'west');
-    expect(code, stderr).toBe(1);
-    expect(readFileSync(inbox, 'utf8')).toContain('the plan has ended');
-  });
-
   test('runs a command of kind once only once: it is not run if its landed command says that it has happened', async (context) => {
     const { expect } = context;
     const { run, plan, folder } = await openPlanBench((options) => bench(context, options), 1);

@@ -248,7 +248,7 @@ async function afterDeath(onRecord: ChildSnapshot | Error) {
   return {
     begun,
     children: () => conductor.children(),
-    isWaiting: () => conductor.isWaiting(),
+    waiting: () => conductor.waiting(),
     tryAgain: (lane: string) => conductor.decide({ type: 'operator.tryAgain', ...at(lane) }, 'again'),
     letGo: () => {
       isHeld = false;
@@ -257,10 +257,10 @@ async function afterDeath(onRecord: ChildSnapshot | Error) {
 }
 
 test('a child at work in another process keeps its slot until it can be taken up here', async () => {
-  const { begun, children, isWaiting, letGo } = await afterDeath({ ...snapshotOfChild, question: undefined });
+  const { begun, children, waiting, letGo } = await afterDeath({ ...snapshotOfChild, question: undefined });
   expect(begun).toEqual(['db-2']);
   expect(children()).toMatchObject([{ state: 'at-work', where: 'run/TWO is held by alice' }]);
-  expect(isWaiting()).toBe(false);
+  expect(waiting()).toBeUndefined();
   letGo();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(begun).toEqual(['db-2', 'db-2']);

@@ -415,7 +415,7 @@ describe('a group with a time limit', () => {
   };
 
   test.each(['running', 'held'] as const)('stops when it is over, even while it is %s', (state) => {
-    expect(limited(state, {}, 60_999)).toMatchObject({ events: [], wakeMs: 61_000 });
+    expect(limited(state, {}, 60_999)).toMatchObject({ events: [], wakeMs: undefined, limitMs: 61_000 });
     expect(limited(state, {}, 61_000).events).toEqual([{ type: 'group.stopping', group: 'a', lanes: [] }]);
   });
 

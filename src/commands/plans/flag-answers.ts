@@ -36,12 +36,13 @@ export class FlagAnswers {
     if (answer === undefined || this.#given.has(mark)) return false;
     this.#given.add(mark);
     this.#answering += 1;
-    this.#run
-      .answer(answer)
-      .catch(this.#refused)
-      .finally(() => {
-        this.#answering -= 1;
-      });
+    const over = () => {
+      this.#answering -= 1;
+    };
+    this.#run.answer(answer).then(over, (thrown: unknown) => {
+      over();
+      this.#refused(thrown);
+    });
     return true;
   }
 }

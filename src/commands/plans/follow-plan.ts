@@ -1,9 +1,12 @@
+import { NO_INSTANCE } from '../../../machines/parts/plan.ts';
 import type { Question } from '../../../machines/parts/question.ts';
+import { isoOf } from '../../base/date.ts';
 import { EXIT, type ExitCode, failureOf } from '../../base/errors.ts';
-import { counted } from '../../base/format.ts';
+import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import { isForPeople } from '../../cli/print-result.ts';
 import type { EarlySignals } from '../../cli/stop-signal.ts';
+import type { Waiting } from '../../plans/conductor.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { keyOf } from '../../plans/schedule.ts';
 import { metaOf, questionOf } from '../../runner/answer.ts';
@@ -17,7 +20,9 @@ import type { PlanFlags } from './run.ts';
 import { takenWishes, takeWishes } from './wishes.ts';
 
 /**
- * To its end, an unanswerable question or a signal, with its course on stderr. Resolves with the exit code.
+ * To its end, an unanswerable question or a signal, with its course on stderr. Resolves with the exit code:
+ * that of the run; 3 or 5 where a person has to act, also where an answer of the flags was refused; 130 after
+ * a signal. Rejects if decisions of other processes can no longer be read; the run is left, resumable.
  */
 export async function followPlan(
   { context, workspace }: PlanSetting,
@@ -31,21 +36,23 @@ export async function followPlan(
   };
   if (workersOf(entries) !== undefined)
     say('its steps are left to the workers; `lifeboat workers` lists them');
-  let why: string | undefined;
-  const leave = (reason: string) => {
-    why ??= reason;
-    conductor.leave(reason).catch(() => undefined);
+  let left: Left | undefined;
+  const leave = (how: Left, why: string) => {
+    left ??= how;
+    conductor.leave(why).catch(() => undefined);
   };
-  const onSignal = (signal: NodeJS.Signals) => leave(leftBySignal(signal));
+  const onSignal = (signal: NodeJS.Signals) => leave({ by: 'signal' }, leftBySignal(signal));
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const came = early.release();
   if (came !== undefined) onSignal(came);
-  const isSignalled = () => why !== undefined && !isWaiting;
-  let isWaiting = false;
 
   const said = new Map<string, string>();
   let phase = '';
-  const answers = new FlagAnswers(run, { confirm, yes }, (thrown) => leave(failureOf(thrown).shortMessage));
+  let refusal: string | undefined;
+  const answers = new FlagAnswers(run, { confirm, yes }, (thrown) => {
+    refusal = failureOf(thrown).shortMessage;
+    look();
+  });
   const look = () => {
     const { snapshot } = run.state();
     const title = metaOf(snapshot)?.title ?? '';
@@ -53,16 +60,21 @@ export async function followPlan(
     phase = title;
     for (const child of conductor.children()) report(child, said, say);
     if (answers.give()) return;
-    if (why === undefined && !answers.isAnswering && conductor.isWaiting()) {
-      isWaiting = true;
-      leave(waitsFor(questionOf(snapshot), conductor.children(), snapshot.context));
-    }
+    const waiting = conductor.waiting();
+    if (left !== undefined || answers.isAnswering || waiting === undefined) return;
+    const question = questionOf(snapshot);
+    const waits =
+      question?.kind === 'typed-name' && question.byOthers !== undefined
+        ? `it waits for an approval to ${question.order}${refusal === undefined ? '' : `: ${refusal}`}`
+        : waitsFor(question, conductor.children(), snapshot.context);
+    const why = `${waits}${limitOf(waiting)}`;
+    leave({ by: 'waiting', why }, why);
   };
   const unsubscribe = conductor.subscribe(look);
   const stop = new AbortController();
   const wishes = takeWishes(workspace.journal, runId, conductor, takenWishes(entries), stop.signal);
   wishes.catch((thrown: unknown) => {
-    if (!stop.signal.aborted) leave(failureOf(thrown).shortMessage);
+    if (!stop.signal.aborted) leave({ by: 'failure', thrown }, failureOf(thrown).shortMessage);
   });
   try {
     await conductor.run();
@@ -78,7 +90,9 @@ export async function followPlan(
     say(`plan: ${(closing?.body as { readonly title?: string } | undefined)?.title ?? 'over'}`);
     return exitCode;
   }
-  if (isSignalled()) {
+  const how = left as Left | undefined;
+  if (how?.by === 'failure') throw how.thrown;
+  if (how?.by === 'signal') {
     say(`left: to go on: lifeboat resume ${runId}`);
     return EXIT.interrupted;
   }
@@ -86,13 +100,19 @@ export async function followPlan(
   const code = isInDoubt ? EXIT.inDoubt : EXIT.waiting;
   printWaiting(context, {
     runId,
-    why: why ?? 'it waits for a person',
+    why: how?.why ?? 'it waits for a person',
     exitCode: code,
     after: `to go on: lifeboat resume ${runId}; what waits: lifeboat plans show ${runId}`,
     question: questionOf(snapshot),
   });
   return code;
 }
+
+/** Why this process lets go of a run that is not over. */
+type Left =
+  | { readonly by: 'signal' }
+  | { readonly by: 'waiting'; readonly why: string }
+  | { readonly by: 'failure'; readonly thrown: unknown };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -116,6 +136,15 @@ function report(child: ShownChild, said: Map<string, string>, say: (text: string
   say(`${name}: ${words[state]}${why}`);
 }
 
+function placeOf({ group, lane, step }: ShownChild): string {
+  return lane === NO_INSTANCE ? `${group} ${step}` : `${lane} ${step}`;
+}
+
+function limitOf({ untilMs }: Waiting): string {
+  if (untilMs === undefined) return '';
+  return `; from ${formatTime(isoOf(untilMs))} UTC on, the plan goes on without what still waits`;
+}
+
 function waitsFor(question: Question | undefined, children: readonly ShownChild[], context: unknown): string {
   if (question?.kind === 'typed-name')
     return `it needs the name of the group: --confirm ${question.expected}: ${question.prompt}`;
@@ -132,7 +161,7 @@ function waitsFor(question: Question | undefined, children: readonly ShownChild[
     first === undefined
       ? []
       : [
-          `${counted(waiting.length, 'run')} waiting, first ${first.lane} ${first.step}: ${first.problem ?? first.question?.prompt ?? ''}`,
+          `${counted(waiting.length, 'run')} waiting, first ${placeOf(first)}: ${first.problem ?? first.question?.prompt ?? ''}`,
         ];
   return [...groups, ...runs].join('; ') || 'it waits for a person';
 }

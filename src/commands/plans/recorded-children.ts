@@ -2,7 +2,7 @@ import type { PlanContext } from '../../../machines/plan.ts';
 import { msOf } from '../../base/instant.ts';
 import type { ShownChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
-import { answerOfPlan, isAsking, standingOf, whyLeft } from '../../plans/standing.ts';
+import { answerOfPlan, isAsking, isTakenOut, standingOf, whereOfOut, whyLeft } from '../../plans/standing.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { ChildRow } from '../../store/projections/plan-children.ts';
 import { changesSince } from './child-snapshot.ts';
@@ -49,13 +49,20 @@ async function recorded(
   // Only the version that began it can fold it.
   if (found === undefined) return base;
   const seen = { ...found, paused: undefined };
+  const isOut = isTakenOut(context, row);
   // One that was left and asks nothing goes on with the plan, perhaps with credentials.
-  if (seen.question === undefined && isLeft) return { ...base, where: seen.where };
+  if (seen.question === undefined && isLeft) {
+    const isAwaited = isOut && found.paused === undefined;
+    return isAwaited
+      ? { ...base, state: 'at-work', where: whereOfOut(seen.where) }
+      : { ...base, where: seen.where };
+  }
   const of = placeOf(context.input, row).step;
   const decided = { context, isStopped: isStopped(group), differences: changesSince };
   const answer = answerOfPlan(row, of, seen, decided);
   const standing = standingOf(of, startedMs, seen, {
     isAutomatic: answer !== undefined,
+    isOut,
     nowMs: Date.now(),
   });
   const { problem, question } = standing;

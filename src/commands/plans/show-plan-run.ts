@@ -30,7 +30,8 @@ export async function showPlanRun(
   const { runId, entries } = run.state();
   const { journal, keyring } = workspace;
   const leave = (thrown: unknown) => conductor.leave(failureOf(thrown).shortMessage).catch(() => undefined);
-  const answers = new FlagAnswers(run, { confirm, yes: false }, leave);
+  // A refusal, such as a missing approval, leaves the question to the person at the screen.
+  const answers = new FlagAnswers(run, { confirm, yes: false }, () => undefined);
   const unsubscribe = conductor.subscribe(() => void answers.give());
   const stop = new AbortController();
   takeWishes(journal, runId, conductor, takenWishes(entries), stop.signal).catch((thrown: unknown) =>

@@ -39,7 +39,10 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
   const refused = (thrown: unknown) => void leave(failureOf(thrown).shortMessage, 'person');
   const answers = new FlagAnswers(run, { confirm, yes }, refused);
   const unsubscribe = conductor.subscribe(() => {
-    if (!answers.give() && !answers.isAnswering && conductor.isWaiting()) void leave(WAITS, 'person');
+    if (answers.give() || answers.isAnswering) return;
+    const waiting = conductor.waiting();
+    // With such a time the plan goes on by itself, and nobody else sees that it has come.
+    if (waiting !== undefined && waiting.untilMs === undefined) void leave(WAITS, 'person');
   });
   const stop = new AbortController();
   const wishes = takeWishes(journal, runId, conductor, takenWishes(run.state().entries), stop.signal);
