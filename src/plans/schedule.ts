@@ -69,8 +69,10 @@ export interface Next {
   readonly limitMs: number | undefined;
 }
 
+/** `stopped` before a step, and `not-run` before its wave, if its group is over. */
 export type LaneState =
-  | { readonly is: 'later' }
+  | { readonly is: 'later' | 'not-run' }
+  | { readonly is: 'stopped'; readonly step: Step }
   | { readonly is: 'ready'; readonly step: Step; readonly attempt: number }
   | { readonly is: 'at-work' | 'waiting' | 'failing'; readonly step: Step; readonly child: Child }
   | LaneFailure
@@ -364,13 +366,18 @@ interface Known {
 }
 
 /** Its wave has not begun. */
-function ahead({ name }: Lane, { out }: GroupRecord): LaneState {
-  return { is: Object.hasOwn(out, name) ? 'out' : 'later' };
+function ahead({ name }: Lane, record: GroupRecord): LaneState {
+  if (Object.hasOwn(record.out, name)) return { is: 'out' };
+  return { is: isCutShort(record) ? 'not-run' : 'later' };
+}
+
+/** Nothing of the group begins any more. */
+function isCutShort({ state }: GroupRecord): boolean {
+  return state === 'stopped' || state === 'notRun';
 }
 
 function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }: Known): LaneState {
   const isOut = Object.hasOwn(record.out, name);
-  const isOver = record.state === 'stopped' || record.state === 'notRun';
   let endedMs = 0;
   let failure: Pick<LaneFailure, 'step' | 'child'> | undefined;
   for (const step of group.steps) {
@@ -383,7 +390,10 @@ function stateOf({ name }: Lane, group: ResolvedGroup, { record, byLane, facts }
     if (child === undefined) {
       if (isOut) return { is: 'out' };
       if (!isMeant(step, facts)) continue;
-      if (isOver && failure !== undefined) break;
+      if (isCutShort(record)) {
+        if (failure !== undefined) break;
+        return { is: 'stopped', step };
+      }
       return { is: 'ready', step, attempt: record.attempts[key] ?? 1 };
     }
     if (child.state === 'done') continue;

@@ -64,6 +64,8 @@ const objective = z.object({
 const LaneIs = z.enum([
   'later',
   'ready',
+  'stopped',
+  'not-run',
   'at-work',
   'waiting',
   'answered',

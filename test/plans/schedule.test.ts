@@ -4,7 +4,7 @@ import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
 import { PlanFile, type PlanInput, type ResolvedGroup } from '../../machines/parts/plan.ts';
 import { NEW_GROUP, type PlanEvent } from '../../machines/parts/plan-events.ts';
 import { planMachine } from '../../machines/plan.ts';
-import { planFacts } from '../../src/plans/facts.ts';
+import { listedFacts, planFacts } from '../../src/plans/facts.ts';
 import { closingGroups, resolvePlan } from '../../src/plans/resolve.ts';
 import {
   type Child,
@@ -321,6 +321,27 @@ describe('a group', () => {
     world.tell({ type: 'operator.stopGroup', group: 'a', text: 'enough' });
     world.settle();
     expect(world.snapshot.context.groups).toMatchObject({ a: { ended: 'stopped' } });
+  });
+
+  test('that was stopped, or not run, leaves no instance that looks as if it came next', () => {
+    const steps = [step('one'), step('two')];
+    const begun = group('a', { steps, waves: [2, 10] });
+    const world = new World(inputOf([begun, group('b', { after: ['a'], waves: [1] })]));
+    world.settle();
+    world.tell({ type: 'operator.stopGroup', group: 'a', text: 'enough' });
+    const [first, second] = world.open();
+    world.end(first as Child, 'done');
+    world.end(second as Child, 'failed');
+    world.settle();
+    const { groups } = listedFacts(world.snapshot, [], 0);
+    const facts = listedFacts(world.snapshot, [...world.children.values()], world.nowMs);
+    const [a, b] = groups.map((one) => lanesOf(one, facts).map(({ state }) => state));
+    expect(a?.slice(0, 3)).toMatchObject([
+      { is: 'stopped', step: { id: 'two' } },
+      { is: 'failed', step: { id: 'one' } },
+      { is: 'not-run' },
+    ]);
+    expect(b?.every(({ is }) => is === 'not-run')).toBe(true);
   });
 
   test('does not start a group whose predecessor was stopped', () => {

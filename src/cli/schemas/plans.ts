@@ -90,7 +90,12 @@ export const plans = {
         group: z.string(),
         instance: z.string().describe('`-` in a group without instances'),
         target: instance.optional(),
-        state: z.enum(['later', 'ready', 'at-work', 'waiting', 'failing', 'failed', 'out', 'done']),
+        state: z
+          .enum([
+            ...(['later', 'ready', 'at-work', 'waiting', 'failing', 'failed', 'out', 'done'] as const),
+            ...(['stopped', 'not-run'] as const),
+          ])
+          .describe('stopped and not-run: its group is over, before that step, or before its wave'),
         step: z.string().optional(),
         runId: runId.optional().describe('the run of that step'),
         where: z.string().optional(),

@@ -190,7 +190,9 @@ export const LANE_MARKS: Readonly<Record<PlanLane['is'], string>> = {
   failing: '!',
   failed: '✗',
   later: '·',
+  'not-run': '·',
   ready: '○',
+  stopped: '○',
   out: '–',
   left: '◈',
 };

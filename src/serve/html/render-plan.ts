@@ -81,7 +81,7 @@ function groupPart(group: PlanGroup, { runId, at, share, drawn }: Room): Markup 
 
 /** At work, or in need of a person; other lanes are only counted. */
 function isWorthSeeing({ is }: PlanLane): boolean {
-  return is !== 'done' && is !== 'later';
+  return is !== 'done' && is !== 'later' && is !== 'not-run';
 }
 
 const URGENCY: readonly PlanLane['is'][] = [
@@ -93,6 +93,7 @@ const URGENCY: readonly PlanLane['is'][] = [
   'left',
   'out',
   'ready',
+  'stopped',
 ];
 
 function byUrgency(one: PlanLane, other: PlanLane): number {

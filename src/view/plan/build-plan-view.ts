@@ -133,6 +133,8 @@ const COUNTED: Readonly<Record<LaneView['is'], keyof LaneCounts>> = {
   failed: 'failed',
   later: 'later',
   ready: 'later',
+  stopped: 'later',
+  'not-run': 'later',
   out: 'out',
   left: 'left',
 };
@@ -221,11 +223,10 @@ function laneView(
   const isAsking = state.is === 'waiting' || state.is === 'failing';
   const isLeft = isAsking && isStopped && open?.isLeft === true;
   const is = isLeft ? 'left' : open?.isAnswered === true ? 'answered' : state.is;
-  const isOver = record.ended === 'stopped' || record.ended === 'not-run';
   const late = 'step' in state && is === 'waiting' ? lateWords(state.step, child, nowMs) : '';
   const left = hasLeft ? leftSteps(group, name, byStep) : [];
   // Most of many instances wait for their turn, and look the same.
-  const isUntouched = state.is === 'later' && !hasPassed;
+  const isUntouched = (state.is === 'later' || state.is === 'not-run') && !hasPassed;
   const steps = group.steps.map(({ id }, index): LaneStep => {
     if (isUntouched) return AHEAD;
     const key = `${name}/${id}`;
@@ -254,7 +255,7 @@ function laneView(
     shown: name === NO_INSTANCE ? group.id : name,
     target,
     is,
-    state: is === 'waiting' ? `waits for ${whom}` : ((isOver ? OVER[is] : undefined) ?? STATES[is]),
+    state: is === 'waiting' ? `waits for ${whom}` : STATES[is],
     tone: late !== '' ? 'bad' : TONES[is],
     words: `${late}${laneWords(is, { open, failed: child, out: record.out[name], left })}`,
     at,
@@ -325,12 +326,11 @@ const STATES: Readonly<Record<Exclude<LaneView['is'], 'waiting'>, string>> = {
   failed: 'failed',
   later: 'later',
   ready: 'next',
+  stopped: 'stopped',
+  'not-run': 'not run',
   out: 'out',
   left: 'left open',
 };
-
-/** For a group that is over. */
-const OVER: Readonly<Partial<Record<LaneView['is'], string>>> = { later: 'not run', ready: 'stopped' };
 
 const TONES: Readonly<Record<LaneView['is'], Tone>> = {
   done: 'good',
@@ -341,6 +341,8 @@ const TONES: Readonly<Record<LaneView['is'], Tone>> = {
   failed: 'bad',
   later: 'dim',
   ready: 'dim',
+  stopped: 'dim',
+  'not-run': 'dim',
   out: 'dim',
   left: 'warn',
 };

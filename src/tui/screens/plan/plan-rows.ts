@@ -153,6 +153,8 @@ export function signOfLane({ is }: Pick<LaneView, 'is'>, { glyphs }: Look): stri
       return glyphs.skipped;
     case 'ready':
     case 'later':
+    case 'stopped':
+    case 'not-run':
       return glyphs.ahead;
   }
 }
