@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { Duration, Limit } from '../../src/base/duration.ts';
 import { instantOf } from '../../src/base/instant.ts';
-import { isNoReason, noReasonWords } from '../../src/base/reason.ts';
-import { problemsOfCheck, problemsOfObjectives } from './plan-checks.ts';
 
 /*
  * A plan as people write it and as a run pins it (`lifeboat.plan/1`). Durations are milliseconds after
@@ -54,6 +52,8 @@ const Expect = z
   })
   .describe('what has to be found');
 
+const CHECKS = ['http', 'sql', 'reconcile', 'tcp', 'command'] as const;
+
 const CheckFields = z.strictObject({
   http: Words.optional().describe('an address that is asked with GET'),
   sql: Words.optional().describe(
@@ -69,9 +69,20 @@ const CheckFields = z.strictObject({
 export type Check = Readonly<z.output<typeof CheckFields>>;
 
 export const Check = CheckFields.superRefine((check, { addIssue }) => {
-  for (const { path, message } of problemsOfCheck(check))
-    addIssue({ code: 'custom', path: [...path], message });
+  const asked = CHECKS.filter((key) => check[key] !== undefined);
+  if (asked.length !== 1) addIssue(`a check asks one thing: ${CHECKS.join(', ')}`);
+  const problem = check.http === undefined ? undefined : problemOfAddress(check.http);
+  if (problem !== undefined) addIssue({ code: 'custom', path: ['http'], message: problem });
 });
+
+/** A password in the address of a check would be on every screen. */
+function problemOfAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/u.test(url.protocol))
+    return 'this is no address of the form https://HOST/PATH';
+  if (url.username === '' && url.password === '') return undefined;
+  return 'an address has no user or password: both would be on record';
+}
 
 const Approve = z.strictObject({
   quorum: z.int().min(1).max(20).default(1).describe('how many people have to approve'),
@@ -214,8 +225,6 @@ const Step = StepFields.superRefine((step, context) => {
   if (step.with !== undefined && step.runbook === undefined) at('with', 'only a runbook takes `with`');
   if (step.onFailure === 'continue' && step.because === undefined)
     at('onFailure', 'say with `because` why the plan may continue without this step');
-  // A run accepts no such words when it passes the step.
-  if (step.because !== undefined && isNoReason(step.because)) at('because', noReasonWords(step.because));
   if (step.retries !== undefined && (step.runbook !== undefined || step.command?.kind === 'once'))
     at('retries', 'what is sent once is never repeated blindly: after a lost answer, the service is asked');
   if (step.retries !== undefined && (step.manual ?? step.approve ?? step.wait) !== undefined)
@@ -336,10 +345,7 @@ export const PlanFile = z
     healthy: z.array(Check).default([]).describe('the recovery time ends with the last of these checks'),
     finally: Finally.optional().describe('steps at the end, also after a stop: cleaning up, telling people'),
   })
-  .superRefine(({ groups, healthy, finally: last, objectives }, context) => {
-    for (const { at, check } of checksIn(groups, healthy, last))
-      for (const { path, message } of problemsOfObjectives(check, objectives))
-        context.addIssue({ code: 'custom', path: [...at, ...path], message });
+  .superRefine(({ groups }, context) => {
     assertDifferentIds(groups, { ...context, addIssue: (issue) => context.addIssue(below('groups', issue)) });
     for (const [at, { after }] of groups.entries())
       for (const [index, name] of after.entries()) {
@@ -349,22 +355,6 @@ export const PlanFile = z
       }
   });
 export type Plan = Readonly<z.output<typeof PlanFile>>;
-
-function checksIn(
-  groups: readonly Group[],
-  healthy: readonly Check[],
-  last: z.output<typeof Finally> | undefined,
-) {
-  const of = (steps: readonly Step[], at: readonly (string | number)[]) =>
-    steps.flatMap((step, index) =>
-      step.kind === 'check' ? [{ at: [...at, 'steps', index, 'check'], check: step.check }] : [],
-    );
-  return [
-    ...groups.flatMap(({ steps }, at) => of(steps, ['groups', at])),
-    ...healthy.map((check, at) => ({ at: ['healthy', at], check })),
-    ...of(last?.steps ?? [], ['finally']),
-  ];
-}
 
 type Issue = Parameters<z.RefinementCtx['addIssue']>[0];
 

@@ -6,6 +6,7 @@ import { schemaId } from '../base/schema-id.ts';
 import { type Parsed, problemsIn } from '../config/problems.ts';
 import { readYaml, wrongFile, type YamlFile } from '../config/read-yaml.ts';
 import type { JsonSchema } from '../config/schema.ts';
+import { problemsOfPlan } from './plan-problems.ts';
 import type { Misfit } from './resolve.ts';
 
 export interface ReadPlan {
@@ -19,9 +20,14 @@ export interface ReadPlan {
 /** Bytes: a plan is kept whole in the first entry of its run. */
 export const LONGEST_PLAN = 256 * 1024;
 
-const PLAN_FILE: YamlFile<typeof PlanFile> = {
+const CheckedPlan = PlanFile.superRefine((plan, { addIssue }) => {
+  for (const { path, message } of problemsOfPlan(plan))
+    addIssue({ code: 'custom', path: [...path], message });
+});
+
+const PLAN_FILE: YamlFile<typeof CheckedPlan> = {
   kind: 'plan',
-  schema: PlanFile,
+  schema: CheckedPlan,
   jsonSchema: planJsonSchema,
   unreadable: (path, why) =>
     new LifeboatError('plan.yaml', `${path} is not YAML: ${why}`, { exitCode: EXIT.usage }),

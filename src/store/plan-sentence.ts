@@ -34,7 +34,7 @@ function evaluated({ lanes, from }: Fields): PlanWords {
   const [first] = found;
   const more = typeof from === 'number' && from > 0 ? 'more ' : '';
   const looked = `looked at ${more}${counted(all.length, 'instance')}`;
-  if (first === undefined) return plain(`${looked}: each could be recovered`);
+  if (first === undefined) return plain(`${looked}: no problem was found`);
   return warn(`${looked}: ${found.length} could not be recovered, first ${text(first['problem'])}`);
 }
 

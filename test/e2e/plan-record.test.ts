@@ -4,11 +4,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { unpackFiles } from '../../src/audit/bundle/pack.ts';
+import { Secret } from '../../src/base/secret.ts';
 import { Comparison } from '../../src/report/comparison.ts';
 import { Estate } from '../../src/report/estate.ts';
 import { PlanReport } from '../../src/report/plan/plan-report.ts';
 import { layOut } from '../audit/bundle/scene.ts';
 import { byNode } from '../audit/bundle/verifiers.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
@@ -32,6 +34,8 @@ groups:
 healthy: [{ command: [/bin/true] }]
 `;
 
+const PREPARE = ['run', 'disaster-recovery', 'orders', '--prepare', '--yes', '--confirm', 'orders'];
+
 const QUICK = `plan: quick
 groups:
   - id: tell
@@ -45,10 +49,12 @@ describe.concurrent('the record of a plan run', () => {
 
   test('covers every run that the plan started, in its report, its bundle and its fallback', async (context) => {
     const { expect } = context;
-    const { run, folder, env } = await bench(context);
+    const { run, rotate, home, folder, env } = await bench(context);
     const plans = join(dirname(env['LIFEBOAT_CONFIG'] ?? ''), 'plans');
     mkdirSync(plans);
     writeFileSync(join(plans, 'west.yaml'), PLAN, { mode: 0o600 });
+    for (const ended of [await rotate(), await run(...PREPARE)]) expect(ended.code, ended.stderr).toBe(0);
+    await (await openKeys(home)).add('orders-dr', new Secret('a-key-of-the-target-that-nobody-guesses'));
     const left = await run('plans', 'run', 'west', '--confirm', 'move');
     expect(left.code, left.stderr).toBe(3);
     const runs = itemsIn<{ runId: string; runbook: string }>((await run('runs', '--json')).stdout);

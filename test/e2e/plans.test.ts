@@ -127,6 +127,31 @@ describe.concurrent('the run of a plan', () => {
     expect(performed()).toEqual({ 'db-1-dr': 1, 'db-2-dr': 1 });
   });
 
+  test('asks before anything is sent where an instance has no recovery card', async (context) => {
+    const { expect } = context;
+    const { run, plan, server } = await openPlanBench((options) => bench(context, options), 2);
+    plan(
+      'west',
+      `${RECOVER.replace('"db-*", target: "{name}-dr"', 'db-1-dr, role: target, target: db-2-dr')}`,
+    );
+    const asked = await run('plans', 'run', 'west', '--confirm', 'data');
+    const words =
+      'no recovery card of db-1-dr is on record: lifeboat run disaster-recovery db-1-dr --prepare';
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining(words)]);
+    expect(server.calls.filter(isPerform)).toEqual([]);
+  });
+
+  test('is told by its check with the steps at its end', async (context) => {
+    const { expect } = context;
+    const { run, plan } = await openPlanBench((options) => bench(context, options), 1);
+    const healthy = 'healthy: [{ http: "https://orders.example.com/health" }]';
+    const last = 'finally: { steps: [{ id: clean, manual: { do: clean up } }] }';
+    plan('east', `${RECOVER}${healthy}\n${last}\n`);
+    const { stdout } = await run('plans', 'check', 'east');
+    expect(stdout).toContain('healthy\n  healthy-1: check https://orders.example.com/health\n');
+    expect(stdout).toContain('finally\n  clean: by hand: clean up\n');
+  });
+
   test('asks about a single instance whose target no longer matches what was confirmed', async (context) => {
     const { expect } = context;
     const { run, plan, server, performed } = await openPlanBench((options) => bench(context, options), 2);

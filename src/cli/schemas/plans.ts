@@ -17,6 +17,14 @@ const left = z.object({
 
 const lane = z.object({ instance, target: instance.optional() });
 
+const checkedStep = z.object({
+  id: z.string(),
+  kind: z.enum(['runbook', 'check', 'manual', 'approve', 'command', 'notify', 'wait']),
+  what: z.string(),
+  calls: z.array(z.string()).describe('of each instance, those that change something'),
+  overwrites: z.array(instance).describe('the instances whose data it replaces'),
+});
+
 export const plans = {
   plans: list(
     'plans',
@@ -133,18 +141,12 @@ export const plans = {
           .describe('the instances that begin together; empty for a group without any'),
         stopAt: z.int().positive().optional().describe('how many failed instances stop it'),
         maxConcurrency: z.int().positive(),
-        steps: z.array(
-          z.object({
-            id: z.string(),
-            kind: z.enum(['runbook', 'check', 'manual', 'approve', 'command', 'notify', 'wait']),
-            what: z.string(),
-            calls: z.array(z.string()).describe('of each instance, those that change something'),
-            overwrites: z.array(instance).describe('the instances whose data it replaces'),
-          }),
-        ),
+        steps: z.array(checkedStep),
         seconds: seconds.optional().describe('by earlier runs; missing if nothing shows it'),
       }),
     ),
+    healthy: z.array(checkedStep).describe('the checks with which the recovery time ends'),
+    finally: z.array(checkedStep).describe('done at the end, also after a stop'),
     forecast: PlanForecast,
     findings: z.array(place).describe('weaknesses of a plan that can be run'),
   }),

@@ -1,6 +1,13 @@
 import { initialContext } from '../../../machines/context.ts';
 import { runbooks } from '../../../machines/index.ts';
-import type { Lane, PlanInput, ResolvedGroup, Step } from '../../../machines/parts/plan.ts';
+import {
+  FINALLY,
+  HEALTHY,
+  type Lane,
+  type PlanInput,
+  type ResolvedGroup,
+  type Step,
+} from '../../../machines/parts/plan.ts';
 import { mainPathOf } from '../../../machines/parts/states.ts';
 import { replacesData, touchesOf } from '../../../machines/parts/touches.ts';
 import { EXIT } from '../../base/errors.ts';
@@ -15,7 +22,7 @@ import { loadConfig } from '../../config/load.ts';
 import { wasUsed } from '../../plans/checks.ts';
 import { forecastOf, shownForecast } from '../../plans/forecast.ts';
 import { assertFits } from '../../plans/plan-file.ts';
-import { resolvePlan, targetOf } from '../../plans/resolve.ts';
+import { closingGroups, resolvePlan, targetOf } from '../../plans/resolve.ts';
 import { weaknessesIn } from '../../plans/weaknesses.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import { planNamed, surroundingsOf } from './plan-files.ts';
@@ -40,6 +47,7 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
     const { timeOf } = await (await readHistories(journal))(plan.plan);
     const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
     const forecast = forecastOf(input, timeOf);
+    const closing = closingGroups(plan);
     const result: Checked = {
       plan: plan.plan,
       sha256,
@@ -50,6 +58,8 @@ export const plansCheck: Action<object> = async (context, [word = '']) => {
           ...(times === undefined ? {} : { seconds: (times.endMs - times.beginMs) / 1000 }),
         };
       }),
+      healthy: closing.healthy.steps.map((step) => stepOf(step, closing.healthy.lanes)),
+      finally: closing.finally.steps.map((step) => stepOf(step, closing.finally.lanes)),
       forecast: shownForecast(forecast, plan.objectives),
       findings: read
         .placesOf(weaknessesIn(plan, { surroundings, filled: await filledOf(context, groups) }))
@@ -90,13 +100,17 @@ function groupOf({ id, after, sizes, lanes, stopAt, maxConcurrency, steps, ...gr
     waves: group.for === undefined ? [] : waves,
     ...(stopAt === undefined ? {} : { stopAt }),
     maxConcurrency,
-    steps: steps.map((step) => ({
-      id: step.id,
-      kind: step.kind,
-      what: stepInWords(step),
-      calls: changesOf(step),
-      overwrites: [...new Set(lanes.flatMap((lane) => overwrittenBy(step, lane)))],
-    })),
+    steps: steps.map((step) => stepOf(step, lanes)),
+  };
+}
+
+function stepOf(step: Step, lanes: readonly Lane[]) {
+  return {
+    id: step.id,
+    kind: step.kind,
+    what: stepInWords(step),
+    calls: changesOf(step),
+    overwrites: [...new Set(lanes.flatMap((lane) => overwrittenBy(step, lane)))],
   };
 }
 
@@ -123,9 +137,16 @@ function overwrittenBy(step: Step, { name, target }: Lane): readonly string[] {
 function print(
   { stdout }: CommandContext,
   path: string,
-  { plan, groups, forecast, findings }: Checked,
+  { plan, groups, forecast, findings, ...closing }: Checked,
 ): void {
   const line = (text: string) => stdout.write(`${show(text, 400)}\n`);
+  const printSteps = (steps: Checked['groups'][number]['steps']) => {
+    for (const { id, what, calls, overwrites } of steps) {
+      line(`  ${id}: ${what}`);
+      for (const call of calls) line(`    ${call}`);
+      if (overwrites.length > 0) line(`    overwrites ${overwrites.join(', ')}`);
+    }
+  };
   line(`plan ${plan}: ${counted(groups.length, 'group')}`);
   for (const { id, after, waves, stopAt, maxConcurrency, steps } of groups) {
     const instances = waves.flat().length;
@@ -137,11 +158,13 @@ function print(
       );
     if (instances > 1) line(`  at once: ${Math.min(maxConcurrency, instances)} of ${instances}`);
     if (stopAt !== undefined) line(`  stops with failure ${stopAt} of ${instances}`);
-    for (const { id: step, what, calls, overwrites } of steps) {
-      line(`  ${step}: ${what}`);
-      for (const call of calls) line(`    ${call}`);
-      if (overwrites.length > 0) line(`    overwrites ${overwrites.join(', ')}`);
-    }
+    printSteps(steps);
+  }
+  for (const phase of [HEALTHY, FINALLY] as const) {
+    if (closing[phase].length === 0) continue;
+    line('');
+    line(phase);
+    printSteps(closing[phase]);
   }
   line('');
   line(forecastInWords(forecast));

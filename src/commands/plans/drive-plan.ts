@@ -89,7 +89,8 @@ export async function drivePlan(setting: PlanSetting, runId: string, input: Plan
       (await childOf(journal, childRunId(runId, start))) as RecordedChild | undefined,
     onRecord: (id) => snapshotOnRecord(journal, id),
     begin: (start) => (left ?? children).begin(start),
-    evaluate: () => evaluateLanes(setting, input, platform.platform),
+    evaluate: () =>
+      evaluateLanes(setting, input, { platform: platform.platform, isHere: workers === undefined }),
     differences: changesSince,
     now: () => Date.now(),
   };

@@ -6,18 +6,33 @@ import { show } from '../../base/text.ts';
 import { timeLimit } from '../../base/time-limit.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import type { RunInstances } from '../../compose/instances.ts';
+import { backupsLastSeen } from '../../compose/last-seen.ts';
 import { openForRun } from '../../compose/service-of.ts';
+import { lackOf } from '../../plans/lacks.ts';
 import { targetOf } from '../../plans/resolve.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import type { PlanSetting } from './plan-setting.ts';
 
 const AT_ONCE = 20;
 
-/** Looks at the instance that each lane changes, only by GETs; without an answer the lane has a problem. */
+/**
+ * Looks at the instance that each lane changes, only by GETs; without an answer the lane has a problem, and
+ * also if the record or the key store lacks what its recovery needs. `isHere`: this host takes the steps, so
+ * its key store counts.
+ */
 export async function evaluateLanes(
   { context, config, workspace }: PlanSetting,
   { groups }: PlanInput,
-  platform: RunInstances['platform'],
+  { platform, isHere }: { readonly platform: RunInstances['platform']; readonly isHere: boolean },
 ): Promise<readonly LaneFacts[]> {
+  const held = isHere ? await workspace.keyring.listAll() : undefined;
+  const recordOf = async (name: string) => ({
+    card: (await readLedger(workspace.journal, name)).card,
+    isListed:
+      backupsLastSeen(workspace.home, name, config.instances[name]?.url ?? '')?.backups.some(
+        ({ backupId = '' }) => backupId !== '',
+      ) === true,
+  });
   const all = groups.flatMap((group) => {
     if (group.for === undefined) return [];
     return group.lanes.map((lane) => ({ group, lane, into: targetOf(group, lane) }));
@@ -46,10 +61,14 @@ export async function evaluateLanes(
           const looked = await inspectTarget.run({ apps }, looking);
           if (!looked.ok) throw errorFrom(looked.failure);
           const [blocker] = looked.output.blockers;
+          const problem =
+            blocker === undefined
+              ? await lackOf(groups, group, { lane, held, recordOf })
+              : `${into}: ${blocker.shortMessage}`;
           return {
             ...base,
             seen: JSON.stringify(looked.output.identity),
-            ...(blocker === undefined ? {} : { problem: `${into}: ${blocker.shortMessage}` }),
+            ...(problem === undefined ? {} : { problem }),
           };
         } catch (thrown) {
           const why = thrown instanceof LifeboatError ? thrown.shortMessage : 'it cannot be asked';

@@ -1,11 +1,34 @@
-import { comparedAge, comparedCount } from '../../src/base/comparison.ts';
-import { tcpAddress } from '../../src/base/tcp-address.ts';
-import type { Check } from './plan.ts';
+import type { Check, Plan, Step } from '../../machines/parts/plan.ts';
+import { comparedAge, comparedCount } from '../base/comparison.ts';
+import { isNoReason, noReasonWords } from '../base/reason.ts';
+import { tcpAddress } from '../base/tcp-address.ts';
+import type { Misfit } from './resolve.ts';
 
-/** Below the place of a check or a step in its plan. */
-interface Problem {
-  readonly path: readonly string[];
-  readonly message: string;
+/** Mistakes that would only show in the middle of a recovery, each with its place in the file. Pure. */
+export function problemsOfPlan({ groups, healthy, finally: last, objectives }: Plan): readonly Misfit[] {
+  const ofCheck = (check: Check, at: Misfit['path']) =>
+    [...problemsOfCheck(check), ...problemsOfObjectives(check, objectives)].map(({ path, message }) => ({
+      path: [...at, ...path],
+      message,
+    }));
+  const ofSteps = (steps: readonly Step[], above: Misfit['path']) =>
+    steps.flatMap((step, index) => {
+      const at = [...above, 'steps', index];
+      return [
+        ...problemsOfReason(step).map((message) => ({ path: [...at, 'because'], message })),
+        ...(step.kind === 'check' ? ofCheck(step.check, [...at, 'check']) : []),
+      ];
+    });
+  return [
+    ...groups.flatMap(({ steps }, at) => ofSteps(steps, ['groups', at])),
+    ...healthy.flatMap((check, at) => ofCheck(check, ['healthy', at])),
+    ...ofSteps(last?.steps ?? [], ['finally']),
+  ];
+}
+
+/** A run takes no such words when it passes the step. */
+function problemsOfReason({ because }: Step): readonly string[] {
+  return because !== undefined && isNoReason(because) ? [noReasonWords(because)] : [];
 }
 
 /** What each kind of check looks at; anything else in `expect` would be ignored. */
@@ -17,21 +40,21 @@ const LOOKS_AT = {
   command: ['exit', 'text', 'rows', 'age'],
 } as const satisfies Record<string, readonly (keyof NonNullable<Check['expect']>)[]>;
 
-/** Mistakes that would only show when the check is asked, in the middle of a recovery. Pure. */
-export function problemsOfCheck(check: Check): readonly Problem[] {
-  const { http, tcp, expect = {} } = check;
+interface Problem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+function problemsOfCheck(check: Check): readonly Problem[] {
+  const { tcp, expect = {} } = check;
   const kinds = Object.keys(LOOKS_AT) as (keyof typeof LOOKS_AT)[];
-  const asked = kinds.filter((key) => check[key] !== undefined);
-  const [kind] = asked;
-  if (kind === undefined || asked.length > 1)
-    return [{ path: [], message: `a check asks one thing: ${kinds.join(', ')}` }];
-  const address = http === undefined ? undefined : problemOfAddress(http);
+  const kind = kinds.find((key) => check[key] !== undefined);
+  if (kind === undefined) return [];
   const looksAt: readonly string[] = LOOKS_AT[kind];
   const ignored = Object.keys(expect).filter((key) => !looksAt.includes(key));
   const takes = looksAt.length === 0 ? 'nothing of `expect`' : looksAt.join(', ');
   const { rows, age } = expect;
   return [
-    ...(address === undefined ? [] : [{ path: ['http'], message: address }]),
     ...(tcp === undefined || tcpAddress(tcp) !== undefined
       ? []
       : [
@@ -59,21 +82,12 @@ function withObjective(age: string): string {
   return OBJECTIVES.reduce((text, name) => text.replace(`{${name}}`, '1h'), age);
 }
 
-/** Of a check whose age names an objective that the plan has not. Pure. */
-export function problemsOfObjectives(
+/** Of a check whose age names an objective that the plan has not. */
+function problemsOfObjectives(
   { expect: { age } = {} }: Check,
   objectives: Readonly<Record<string, unknown>>,
 ): readonly Problem[] {
   return OBJECTIVES.filter((name) => age?.includes(`{${name}}`) && objectives[name] === undefined).map(
     (name) => ({ path: ['expect', 'age'], message: `the plan has no ${name}: add it to \`objectives\`` }),
   );
-}
-
-/** A password in the address of a check would be on every screen. */
-function problemOfAddress(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/u.test(url.protocol))
-    return 'this is no address of the form https://HOST/PATH';
-  if (url.username === '' && url.password === '') return undefined;
-  return 'an address has no user or password: both would be on record';
 }

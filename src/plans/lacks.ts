@@ -1,0 +1,68 @@
+import type { Lane, ResolvedGroup } from '../../machines/parts/plan.ts';
+import { targetOf } from './resolve.ts';
+
+/** Known of an instance without asking it, as its recovery would find it. */
+export interface OnRecord {
+  /** With the fingerprint of its key. */
+  readonly card: { readonly fingerprint?: string | undefined } | undefined;
+  /** This home has a list of its backups with their ids. */
+  readonly isListed: boolean;
+}
+
+interface Recovery {
+  readonly lane: Lane;
+  /** Fingerprints in the key store, by instance; undefined where other hosts take the steps. */
+  readonly held: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly recordOf: (name: string) => Promise<OnRecord>;
+}
+
+/**
+ * What the recovery of a lane would stop at, or find missing when the data is overwritten: a card of the
+ * source, its key, a key of the target. One sentence; undefined if nothing lacks or the plan makes it before.
+ */
+export async function lackOf(
+  groups: readonly ResolvedGroup[],
+  group: ResolvedGroup,
+  { lane, held, recordOf }: Recovery,
+): Promise<string | undefined> {
+  const { name } = lane;
+  const into = targetOf(group, lane);
+  if (into === undefined) return undefined;
+  if (!isDoneBefore(groups, group, name, isPrepared)) {
+    const { card, isListed } = await recordOf(name);
+    if (card === undefined && !isListed)
+      return `no recovery card of ${name} is on record: lifeboat run disaster-recovery ${name} --prepare`;
+    const key = card?.fingerprint;
+    if (key !== undefined && held?.get(name)?.includes(key) === false)
+      return `key ${key} of the recovery card of ${name} is not held here: lifeboat keys add ${name}`;
+    if (held !== undefined && !held.has(name))
+      return `no key of ${name} is held here: lifeboat keys add ${name}`;
+  }
+  if (held === undefined || held.has(into) || isDoneBefore(groups, group, into, setsKey)) return undefined;
+  return (
+    `no key of target ${into} is held here, so its backup after the recovery could not be opened: ` +
+    `lifeboat keys add ${into}`
+  );
+}
+
+type Step = ResolvedGroup['steps'][number];
+
+function isPrepared(step: Step): boolean {
+  return step.kind === 'runbook' && step.runbook === 'disaster-recovery' && step.with.phase !== 'perform';
+}
+
+function setsKey(step: Step): boolean {
+  return step.kind === 'runbook' && step.runbook === 'rotate-key';
+}
+
+/** By a step on this instance, in this group or one above it. */
+function isDoneBefore(
+  groups: readonly ResolvedGroup[],
+  group: ResolvedGroup,
+  name: string,
+  does: (step: Step) => boolean,
+): boolean {
+  return groups
+    .slice(0, groups.indexOf(group) + 1)
+    .some(({ steps, lanes }) => steps.some(does) && lanes.some((lane) => lane.name === name));
+}

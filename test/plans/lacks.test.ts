@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { lackOf, type OnRecord } from '../../src/plans/lacks.ts';
+import { readPlan } from '../../src/plans/plan-file.ts';
+import { resolvePlan } from '../../src/plans/resolve.ts';
+import { surroundingsWith } from './surroundings.ts';
+
+const GROUP = (steps: string) => `plan: west
+groups:
+  - id: data
+    for: { name: db-1, target: "{name}-dr" }
+    steps: [${steps}]
+`;
+const RECOVER = '{ id: recover, runbook: disaster-recovery }';
+const PREPARED: OnRecord = { card: { fingerprint: 'aaaaaaaaaaaa' }, isListed: false };
+const HELD = new Map([
+  ['db-1', ['aaaaaaaaaaaa']],
+  ['db-1-dr', ['bbbbbbbbbbbb']],
+]);
+
+/** What the recovery of db-1 in the last group lacks. */
+async function lack(
+  text: string,
+  onRecord: OnRecord,
+  held: ReadonlyMap<string, readonly string[]> | undefined = HELD,
+) {
+  const { groups } = resolvePlan(readPlan(text, 'p').plan, surroundingsWith(2));
+  const group = groups.at(-1);
+  const lane = group?.lanes[0];
+  if (group === undefined || lane === undefined) throw new Error('the plan has no lane');
+  return lackOf(groups, group, { lane, held, recordOf: async () => onRecord });
+}
+
+test('a recovery with a card, its key and a key of the target lacks nothing', async () => {
+  expect(await lack(GROUP(RECOVER), PREPARED)).toBeUndefined();
+});
+
+test('without a card a recovery lacks it, unless a list of its backups is known', async () => {
+  const none = { card: undefined, isListed: false };
+  expect(await lack(GROUP(RECOVER), none)).toBe(
+    'no recovery card of db-1 is on record: lifeboat run disaster-recovery db-1 --prepare',
+  );
+  expect(await lack(GROUP(RECOVER), { ...none, isListed: true })).toBeUndefined();
+});
+
+test('what the plan itself makes before is not lacking', async () => {
+  const none = { card: undefined, isListed: false };
+  const prepare = '{ id: prepare, runbook: disaster-recovery, with: { phase: prepare } }';
+  expect(await lack(GROUP(`${prepare}, ${RECOVER}`), none)).toBeUndefined();
+  const rotate = `  - { id: keys, for: { name: db-1-dr, role: target }, steps: [{ id: set, runbook: rotate-key }] }\n`;
+  const after = GROUP(RECOVER).replace('groups:\n', `groups:\n${rotate}`);
+  expect(await lack(after, PREPARED, new Map([['db-1', ['aaaaaaaaaaaa']]]))).toBeUndefined();
+});
+
+test('without the key of the card, or any key of the target, a recovery lacks it', async () => {
+  const other = new Map([...HELD, ['db-1', ['cccccccccccc']]]) as typeof HELD;
+  expect(await lack(GROUP(RECOVER), PREPARED, other)).toContain(
+    'key aaaaaaaaaaaa of the recovery card of db-1',
+  );
+  const ofTarget = new Map([['db-1-dr', ['bbbbbbbbbbbb']]]);
+  expect(await lack(GROUP(RECOVER), PREPARED, ofTarget)).toContain('no key of db-1 is held here');
+  const ofSource = new Map([['db-1', ['aaaaaaaaaaaa']]]);
+  expect(await lack(GROUP(RECOVER), PREPARED, ofSource)).toContain('no key of target db-1-dr is held here');
+});
+
+test('keys are not looked for here where other hosts take the steps', async () => {
+  const { groups } = resolvePlan(readPlan(GROUP(RECOVER), 'p').plan, surroundingsWith(2));
+  const [group] = groups;
+  const lane = group?.lanes[0];
+  if (group === undefined || lane === undefined) throw new Error('the plan has no lane');
+  expect(
+    await lackOf(groups, group, { lane, held: undefined, recordOf: async () => PREPARED }),
+  ).toBeUndefined();
+});
