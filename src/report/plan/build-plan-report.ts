@@ -104,7 +104,7 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
       ...planDeviations(moments),
       ...continuedWithout(source.groups, groups),
       ...ofChildren(children),
-    ],
+    ].toSorted((one, other) => one.at.localeCompare(other.at)),
     undo: undoOf(source.groups, groups),
     followUps: children.flatMap(({ runId, report }) =>
       report.followUps.map(({ what, owner, closed }) => ({
@@ -280,6 +280,7 @@ function openOf(
       .filter(({ state }) => state !== 'done' && state !== 'not begun')
       .map(({ name, state }) => (name === '-' ? `${id}: ${state}` : `${name} in ${id}: ${state}`)),
   );
+  const ahead = groups.flatMap((group) => (status === 'open' ? notBegun(group) : []));
   const waiting = groups.flatMap(({ id, held, ended }) => {
     const last = held.at(-1);
     return ended === undefined && last !== undefined && status === 'open'
@@ -298,7 +299,16 @@ function openOf(
       .filter(({ closed }) => closed === undefined)
       .map(({ what }) => `a follow-up of run ${runId}: ${what}`),
   );
-  return [...run, ...waiting, ...lanes, ...runs, ...followUps];
+  return [...run, ...waiting, ...lanes, ...ahead, ...runs, ...followUps];
+}
+
+/** Of an open run: a whole group, or its instances of later waves. */
+function notBegun({ id, lanes }: PlanGroup): string[] {
+  const ahead = lanes.filter(({ state }) => state === 'not begun').map(({ name }) => name);
+  if (ahead.length === 0) return [];
+  if (ahead.length === lanes.length) return [`${id}: not begun`];
+  const more = ahead.length - MAX_NAMED;
+  return [`${id}: not begun on ${ahead.slice(0, MAX_NAMED).join(', ')}${more > 0 ? `, ${more} more` : ''}`];
 }
 
 const BLANKS: PlanReport['blanks'] = [
