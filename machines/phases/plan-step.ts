@@ -154,7 +154,7 @@ export function runOnce({ exits }: Stepped): Phase {
           title: 'it has not happened',
           never: notLanded,
           ways: {
-            retry: 'runs it once more',
+            retry: 'runs it, unless its `landed` program says by then that it has happened',
             skip: { disabled: 'say that it was done outside, or stop this step' },
             markDone: 'how was it done, and when?',
           },

@@ -45,7 +45,7 @@ export function automaticAnswer(
   );
   if (recommended !== undefined && recommended.needs === undefined)
     return { event: optionKey(recommended.event) };
-  if (question.kind === 'followUps' && rehearsal) return leftToTheEnd(question);
+  if (question.kind === 'followUps' && rehearsal) return keptAfterRehearsal(question);
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
   if (backups.length === 0 || isConfirmed === false) return undefined;
   const [newest] = backups;
@@ -81,13 +81,15 @@ function passedBy(step: Step, question: Question, { how, text }: Passed): Answer
   return stopOf(question, text);
 }
 
-/** Only a rehearsal leaves this follow-up: its target is removed when the plan has ended. */
+/** A rehearsal does not wait for it: its target is a scratch instance, and what holds it may keep it. */
 const REMOVE_TARGET = 'remove-target';
 
-function leftToTheEnd({ followUps, skip }: Question & { kind: 'followUps' }): Answer | undefined {
+const KEPT = 'the plan does not remove it: the scratch instance stays, with the restored data';
+
+function keptAfterRehearsal({ followUps, skip }: Question & { kind: 'followUps' }): Answer | undefined {
   const [only, another] = stillOpen(followUps);
   if (only?.id !== REMOVE_TARGET || another !== undefined || skip === undefined) return undefined;
-  return { event: skip, id: REMOVE_TARGET, text: 'it is removed after the end of the rehearsal' };
+  return { event: skip, id: REMOVE_TARGET, text: KEPT };
 }
 
 function stopOf(question: Question, why: string | undefined): Answer | undefined {

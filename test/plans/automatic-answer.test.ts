@@ -110,4 +110,17 @@ describe('the answer that a plan gives by itself', () => {
     expect(automaticAnswer(RECOVER, asked(NAME), stopped)).toBeUndefined();
     expect(automaticAnswer(RECOVER, asked(FAILURE, { asksAbout: 'failure' }), stopped)).toBeUndefined();
   });
+
+  test('in a rehearsal skips the removal of its target, and says that nothing removes it', () => {
+    const followUps = {
+      ...{ kind: 'followUps', prompt: 'one is open', skip: 'operator.skip', options: [] },
+      followUps: [{ id: 'remove-target', kind: 'remove-target', subject: 'scratch-1', what: 'remove it' }],
+    } as never as Question;
+    expect(automaticAnswer(RECOVER, asked(followUps), { ...given, rehearsal: true })).toEqual({
+      event: 'operator.skip',
+      id: 'remove-target',
+      text: 'the plan does not remove it: the scratch instance stays, with the restored data',
+    });
+    expect(automaticAnswer(RECOVER, asked(followUps), given)).toBeUndefined();
+  });
 });

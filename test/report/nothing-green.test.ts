@@ -174,6 +174,34 @@ test.each([
   ]);
 });
 
+test('a retry without a reason has none: its time is no reason', () => {
+  const { deviations } = reportOf(
+    journalOf(started(), {
+      at: 5,
+      entry: runEntry('01R', 'answer', { event: 'operator.retry', label: 'again' }),
+    }),
+  );
+  expect(deviations).toEqual([
+    { kind: 'retried', what: expect.stringMatching(/^again, at .* UTC$/u), reason: '' },
+  ]);
+});
+
+test('the removal of a target that the plan of a rehearsal leaves is no alarm of its step; other skips are', () => {
+  const plan = { run: '01P', group: 'data', step: 'recover', lane: 'db-1', attempt: 1 };
+  const skipped = (id: string): readonly Line[] => [
+    answer(5, 'operator.skip', 'skip', 'it stays'),
+    {
+      at: 5,
+      entry: runEntry('01R', 'event', { event: { type: 'operator.skip', id }, to: 'followUps' } as never),
+    },
+  ];
+  const alarms = (id: string, more: object) =>
+    reportOf(journalOf(started(more), ...skipped(id))).alarms.map(({ title }) => title);
+  expect(alarms('remove-target', { plan })).toEqual([]);
+  expect(alarms('renew-card', { plan })).toEqual(['SKIPPED: a step was left out']);
+  expect(alarms('remove-target', {})).toEqual(['SKIPPED: a step was left out']);
+});
+
 test('a recovery point that is not measured by the data says why', () => {
   const newer = { configured: true, newest: '2026-03-01 03:02:35Z' };
   const lines = recoveryLines.filter(({ at }) => at < 160);

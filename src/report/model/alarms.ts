@@ -86,17 +86,30 @@ function withoutData(entries: readonly Entry[], followUps: readonly WrittenFollo
   return [{ title: `NOT RECOVERED: ${unboundWords(unbound)}`, text: each.join('; '), at, by }];
 }
 
+const SKIPPED = 'SKIPPED: a step was left out';
+const DONE_OUTSIDE = 'DONE OUTSIDE: a step counts as done because a person said so';
+
+/** Whether an alarm says that people passed a step. */
+export function isPassing({ title }: Pick<Alarm, 'title'>): boolean {
+  return title === SKIPPED || title === DONE_OUTSIDE;
+}
+
 const WORDS: Readonly<Record<string, string>> = {
-  'operator.skip': 'SKIPPED: a step was left out',
-  'operator.markDone': 'DONE OUTSIDE: a step counts as done because a person said so',
-  'operator.hasBegun': 'DONE OUTSIDE: a step counts as done because a person said so',
+  'operator.skip': SKIPPED,
+  'operator.skipStep': SKIPPED,
+  'operator.markDone': DONE_OUTSIDE,
+  'operator.doneOutside': DONE_OUTSIDE,
+  'operator.hasBegun': DONE_OUTSIDE,
   'operator.override': 'OVERRIDDEN: a person went on although a check spoke against it',
 };
 
 /** Steps that people replaced or bypassed; applications left without the data have their own alarm. */
 function byWord(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const unbound = new Set(leftUnbound(followUps).map(({ id }) => id));
-  const alreadySaid = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
+  // The plan of a rehearsal skips this one by itself; people skip it at most to keep a scratch instance.
+  const isOfPlan = fieldsOf(entries[0]?.body)['plan'] !== undefined;
+  const isSaid = (id: string) => unbound.has(id) || (isOfPlan && id === 'remove-target');
+  const alreadySaid = new Set(skips(entries).flatMap(({ id, answer }) => (isSaid(id) ? [answer] : [])));
   return findAll(entries, 'answer').flatMap(({ entry, body }): Alarm[] => {
     const title = Object.hasOwn(WORDS, body.event) ? WORDS[body.event] : undefined;
     if (title === undefined || alreadySaid.has(entry.seq)) return [];

@@ -1,4 +1,4 @@
-import { formatValue } from '../../base/format.ts';
+import { formatTime, formatValue } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { WrittenFollowUp } from '../../store/run-entries.ts';
 import { marksOf } from './course.ts';
@@ -33,7 +33,10 @@ export function deviationsOf(entries: readonly Entry[], followUps: readonly Writ
   });
   const retried = findAll(entries, 'answer')
     .filter(({ body }) => /^operator\.(?:retry|again)/u.test(body.event))
-    .map(({ entry, body }) => deviation('retried', body.label ?? body.event, body.reason ?? entry.at));
+    .map(({ entry, body }) => {
+      const what = `${body.label ?? body.event}, at ${formatTime(entry.at)} UTC`;
+      return deviation('retried', what, body.reason ?? '');
+    });
   const resumed = findAll(entries, 'run.resumed').map(({ entry }) =>
     deviation('resumed', 'another process went on with the run', entry.at),
   );

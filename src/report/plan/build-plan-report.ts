@@ -3,7 +3,7 @@ import { msOf } from '../../base/instant.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { Loss } from '../../store/log/log-entries.ts';
 import { timelineOf } from '../measure/timeline.ts';
-import { alarmsOf, lossAlarm } from '../model/alarms.ts';
+import { alarmsOf, isPassing, lossAlarm } from '../model/alarms.ts';
 import { evidenceOf, linesOf, type RecordProof } from '../model/chain.ts';
 import { cleaned } from '../model/cleaned.ts';
 import { decisionsOf, SIGN_OFF } from '../model/decided.ts';
@@ -11,7 +11,7 @@ import { find, findLast, untilEnd } from '../model/model-rows.ts';
 import { approvalsOf, peopleOf } from '../model/people.ts';
 import { planGroup } from './plan-groups.ts';
 import type { ReportedChild, WordedGroup } from './plan-lanes.ts';
-import { planDeviations, planMoments, wordIn } from './plan-moments.ts';
+import { type PlanMoment, planDeviations, planMoments, wordIn } from './plan-moments.ts';
 import { rpoOfLanes, rtoOfPlan } from './plan-objectives.ts';
 import { type PlanDeviation, type PlanGroup, PlanReport } from './plan-report.ts';
 import { requirementsOf } from './requirements.ts';
@@ -65,8 +65,8 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
     title: `plan ${input.plan.plan}`,
     alarms: [
       ...(source.losses ?? []).map(lossAlarm),
-      ...alarmsOf(source.entries, []),
-      ...alarmsOfChildren(children),
+      ...alarmsOfPlan(source.entries),
+      ...alarmsOfChildren(children, moments),
     ],
     run: {
       id: entries[0]?.stream.replace(/^run\//u, '') ?? 'none',
@@ -104,7 +104,7 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
       ...planDeviations(moments),
       ...continuedWithout(source.groups, groups),
       ...ofChildren(children),
-    ],
+    ].toSorted((one, other) => one.at.localeCompare(other.at)),
     undo: undoOf(source.groups, groups),
     followUps: children.flatMap(({ runId, report }) =>
       report.followUps.map(({ what, owner, closed }) => ({
@@ -125,11 +125,36 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
   return PlanReport.parse(clean);
 }
 
+/** Alarms of the plan's own run with one title are one: each is among the deviations. */
+function alarmsOfPlan(entries: readonly Entry[]): PlanReport['alarms'] {
+  const all = alarmsOf(entries, []);
+  return [...Map.groupBy(all, ({ title }) => title)].flatMap(([title, some]) => {
+    const [first] = some;
+    if (first === undefined || some.length <= MAX_ALIKE) return some;
+    const texts = some.slice(0, MAX_NAMED).map(({ text }) => text);
+    const more = some.length - texts.length;
+    const text = [...texts, ...(more === 0 ? [] : [`${more} more`])].join('; ');
+    return [{ ...first, title: `${title} (${some.length} times)`, text }];
+  });
+}
+
 /** Alarms of many runs with one title are one: each is in the report of its run. */
-function alarmsOfChildren(children: readonly ReportedChild[]): PlanReport['alarms'] {
-  const all = children.flatMap(({ runId, report }) =>
-    report.alarms.filter(({ title }) => !title.startsWith('ENTRIES LOST')).map((alarm) => ({ runId, alarm })),
+function alarmsOfChildren(
+  children: readonly ReportedChild[],
+  moments: readonly PlanMoment[],
+): PlanReport['alarms'] {
+  const passed = new Set(
+    moments
+      .filter(({ type }) => type === 'operator.skipStep' || type === 'operator.doneOutside')
+      .map((one) => ['group', 'lane', 'step'].map((field) => wordIn(one, field)).join('/')),
   );
+  const all = children.flatMap(({ runId, runbook, report, group, lane, step }) => {
+    // The plan has passed it on with the words of the person, and says it itself.
+    const isSaid = runbook === 'plan-step' && passed.has(`${group}/${lane}/${step}`);
+    return report.alarms
+      .filter((alarm) => !alarm.title.startsWith('ENTRIES LOST') && !(isSaid && isPassing(alarm)))
+      .map((alarm) => ({ runId, alarm }));
+  });
   return [...Map.groupBy(all, ({ alarm }) => alarm.title)].flatMap(([title, some]) => {
     const [first] = some;
     if (first === undefined) return [];
@@ -141,6 +166,7 @@ function alarmsOfChildren(children: readonly ReportedChild[]): PlanReport['alarm
 }
 
 const MAX_ALIKE = 2;
+const MAX_NAMED = 5;
 
 function lastOf(times: readonly (string | undefined)[]): string {
   return (
@@ -254,6 +280,7 @@ function openOf(
       .filter(({ state }) => state !== 'done' && state !== 'not begun')
       .map(({ name, state }) => (name === '-' ? `${id}: ${state}` : `${name} in ${id}: ${state}`)),
   );
+  const ahead = groups.flatMap((group) => (status === 'open' ? notBegun(group) : []));
   const waiting = groups.flatMap(({ id, held, ended }) => {
     const last = held.at(-1);
     return ended === undefined && last !== undefined && status === 'open'
@@ -272,7 +299,16 @@ function openOf(
       .filter(({ closed }) => closed === undefined)
       .map(({ what }) => `a follow-up of run ${runId}: ${what}`),
   );
-  return [...run, ...waiting, ...lanes, ...runs, ...followUps];
+  return [...run, ...waiting, ...lanes, ...ahead, ...runs, ...followUps];
+}
+
+/** Of an open run: a whole group, or its instances of later waves. */
+function notBegun({ id, lanes }: PlanGroup): string[] {
+  const ahead = lanes.filter(({ state }) => state === 'not begun').map(({ name }) => name);
+  if (ahead.length === 0) return [];
+  if (ahead.length === lanes.length) return [`${id}: not begun`];
+  const more = ahead.length - MAX_NAMED;
+  return [`${id}: not begun on ${ahead.slice(0, MAX_NAMED).join(', ')}${more > 0 ? `, ${more} more` : ''}`];
 }
 
 const BLANKS: PlanReport['blanks'] = [

@@ -118,7 +118,8 @@ export function alarmText({ text, at, by }: Report['alarms'][number]): string {
 
 export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
   if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
-  return kind === 'step' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  return kind === 'step' ? `${what}${why}` : `${kind}: ${what}${why}`;
 }
 
 export function seconds(value: number | undefined, otherwise: string): string {

@@ -137,6 +137,50 @@ describe('the record of a plan', () => {
     expect(titles(5)).toEqual(['SKIPPED (5 times)']);
   });
 
+  test('says at its head which steps people skipped, with their words, and each of them once', () => {
+    const words = { event: 'operator.skipStep', label: 'skip people/-/tell', reason: 'all know' };
+    const skip = { type: 'operator.skipStep', group: 'people', lane: '-', step: 'tell', text: 'all know' };
+    const told = (count: number) => {
+      const entries = planEntries(input, [...WELL.slice(0, 6), [750, skip], ...WELL.slice(6)] as never, 1200);
+      const at6 = entries.findIndex(({ body }) => JSON.stringify(body).includes('skipStep'));
+      const row = entries[at6] as (typeof entries)[number];
+      const answers = Array.from({ length: count }, () => ({ ...row, type: 'answer', body: words }));
+      const alarm = { title: 'SKIPPED: a step was left out', text: 'skip', at: at(750), by: 'ada' };
+      const children = CHILDREN.map((one) =>
+        one.step === 'tell'
+          ? { ...one, runbook: 'plan-step', report: { ...one.report, alarms: [alarm] } }
+          : one,
+      );
+      const all = [...entries.slice(0, at6), ...answers, ...entries.slice(at6)] as typeof entries;
+      return reportOn(all, children).alarms.map(({ title, text }) => [title, text]);
+    };
+    const text = 'skip people/-/tell: all know';
+    expect(told(1)).toEqual([['SKIPPED: a step was left out', text]]);
+    expect(told(3)).toEqual([['SKIPPED: a step was left out (3 times)', [text, text, text].join('; ')]]);
+  });
+
+  test('lists its deviations in the order in which they happened, whoever made them', () => {
+    const events = [...WELL.slice(0, 3), [500, { type: 'operator.stop', text: 'enough' }, 'bob']] as const;
+    const one = child({ group: 'data', lane: 'db-1', step: 'recover', from: 10, until: 240, result: 'done' });
+    const deviations = [{ kind: 'retried' as const, what: 'try again', reason: '' }];
+    const report = reportOn(planEntries(input, events as never), [
+      { ...one, report: { ...one.report, deviations } },
+    ]);
+    expect(report.deviations.map(({ at: when, kind }) => [when, kind])).toEqual([
+      [at(240), 'in a step'],
+      [at(500), 'stopped'],
+    ]);
+    expect(renderPlanReport(report, 'md')).toContain('no reason was given');
+  });
+
+  test('names as open what has not begun while the run is open: whole groups, and instances of later waves', () => {
+    const { open } = reportOn(planEntries(input, WELL.slice(0, 3) as never), CHILDREN.slice(0, 1));
+    expect(open).toContain('people: not begun');
+    expect(open).toContain('healthy: not begun');
+    expect(open).toContain('data: not begun on db-4');
+    expect(reportOn(planEntries(input, WELL, 1200), CHILDREN).open).toEqual([]);
+  });
+
   test('has what regulations ask for, and leaves open what is unknown', () => {
     const { requirements, undo } = well();
     const answers = new Map(requirements.map(({ rule, asks, answer }) => [`${rule}: ${asks}`, answer]));
