@@ -172,7 +172,7 @@ GROUP/INSTANCE/STEP.`;
   command(
     plans,
     'retry <run> [place]',
-    'try a failed step again, or look at the instances again',
+    'try a failed step or the evaluation again',
     async () => (await load()).plansRetry,
     [],
     {
