@@ -174,6 +174,7 @@ const DRILLS: readonly Step[] = [
 /** Those that need a terminal, a second person, a database or a signal: the tests that give these. */
 const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'lifeboat drill': ['test/e2e/drill-screen.long.test.ts', "'drill'"],
+  'lifeboat run disaster-recovery orders --prepare': ['test/plans/plan-bench.ts', "name, '--prepare'"],
   'lifeboat drill --auto --keep 12': ['test/e2e/drill.long.test.ts', "'--keep', '12'"],
   'lifeboat drill --auto --junit drill.xml': ['test/e2e/drill.long.test.ts', "'--junit'"],
   'lifeboat drill --auto --report ./evidence --json': ['test/e2e/drill.long.test.ts', "'--report'"],
@@ -312,6 +313,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat plans pause RUN GROUP --reason TEXT': ['test/e2e/schemas.long.test.ts', "'plans', 'pause'"],
   'lifeboat plans resume RUN GROUP': ['test/e2e/schemas.long.test.ts', "'plans', 'resume'"],
   'lifeboat plans stop RUN [GROUP] --reason TEXT': ['test/e2e/schemas.long.test.ts', "'plans', 'stop'"],
+  'lifeboat plans retry RUN': ['test/e2e/plans.test.ts', "'plans', 'retry', 'last')"],
   'lifeboat plans retry RUN GROUP/INSTANCE/STEP': ['test/e2e/schemas.long.test.ts', "'plans', 'retry'"],
   'lifeboat plans skip RUN GROUP/INSTANCE/STEP --reason TEXT': [
     'test/e2e/schemas.long.test.ts',
