@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic, TestContext } from 'vitest';
 import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/screen-state.ts';
@@ -5,6 +6,7 @@ import type { Product } from './product.ts';
 import { KEYS, type Terminal } from './pseudo-terminal.ts';
 import { openTerminal } from './terminal.ts';
 import { type BenchOptions, openBench } from './test-bench.ts';
+import { until } from './until.ts';
 
 /**
  * How long a person reads. It is longer than the screen demands: a screen that was busy just before a key
@@ -21,7 +23,8 @@ export async function sitDown(product: Product, context: TestContext, options: B
     await bench.close();
   });
   const open = (...args: readonly string[]) => {
-    const terminal = openTerminal(product, bench, args);
+    const typed = join(bench.folder, `typed-${terminals.length}`);
+    const terminal = openTerminal(product, bench, args, { typed });
     terminals.push(terminal);
     return personAt(terminal, context.expect);
   };
@@ -47,20 +50,18 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     /**
      * Holds a key down for this many of its repeats, as a terminal sends them: after a delay, then thirty a
      * second. The delay is the shortest that keyboards have, so that a busy machine adds to a real one.
-     * Returns the longest time between two of them: a machine that is too busy lets the key go, as no
-     * keyboard does.
+     * Returns the longest time between two of them as they reached the terminal: a machine that is too busy
+     * lets the key go, as no keyboard does.
      */
     hold: async (key: string, repeats: number) => {
-      let longest = 0;
-      let before = performance.now();
+      const before = terminal.typedAt().length;
       for (let at = 0; at <= repeats; at += 1) {
         terminal.type(key);
         await pause(at === 0 ? 250 : 33);
-        const now = performance.now();
-        longest = Math.max(longest, now - before);
-        before = now;
       }
-      return longest;
+      const held = () => terminal.typedAt().slice(before);
+      await until(() => held().length > repeats);
+      return Math.max(...held().map((moment, at, all) => moment - (all[at - 1] ?? moment)));
     },
     /** Takes the recommended answers as far as the name that has to be typed. */
     answerToTheChange: async () => {

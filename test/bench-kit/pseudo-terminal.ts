@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,6 +43,11 @@ export interface Terminal {
   /** Whether the cursor is to be seen, as the last of its switches says. */
   hasCursor(): boolean;
   type(keys: string): void;
+  /**
+   * When each byte that was typed reached the terminal, in milliseconds since it began. Asks for the option
+   * `typed`.
+   */
+  typedAt(): readonly number[];
   /** Ends the terminal alone: what runs in it loses it. */
   hangUp(): void;
   /** Ends everything in it. */
@@ -56,6 +62,8 @@ export interface TerminalOptions {
   /** Default: 100 x 30. */
   readonly size?: Size;
   readonly cwd?: string;
+  /** A file, made here, which keeps when each key reached the terminal. */
+  readonly typed?: string;
 }
 
 /** Runs a line of the shell in a terminal. */
@@ -73,6 +81,7 @@ export function openPseudoTerminal(line: string, options: TerminalOptions): Term
     bytes: () => bytes,
     hasCursor: () => bytes.lastIndexOf('\u001b[?25h') >= bytes.lastIndexOf('\u001b[?25l'),
     type: (keys) => void child.stdin.write(keys),
+    typedAt: () => (options.typed === undefined ? [] : momentsOf(readFileSync(options.typed, 'utf8'))),
     hangUp: () => void child.kill('SIGKILL'),
     close: () => end(child),
     pid: child.pid,
@@ -83,16 +92,28 @@ export function openPseudoTerminal(line: string, options: TerminalOptions): Term
 /** The same without an emulator. A program that ends early closes its terminal, which is no error here. */
 export function spawnTerminal(
   line: string,
-  { env, size, cwd }: TerminalOptions,
+  { env, size, cwd, typed }: TerminalOptions,
 ): ChildProcessByStdio<Writable, Readable, null> {
   const sized = size === undefined ? line : `stty cols ${size.cols} rows ${size.rows}; ${line}`;
-  const child = spawn('script', ['-qfec', sized, '/dev/null'], {
+  const kept = typed === undefined ? ['/dev/null'] : ['-I', '/dev/null', '-T', typed];
+  const child = spawn('script', ['-qfec', sized, ...kept], {
     env: { TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin.on('error', () => undefined);
   return child;
+}
+
+/** Lines `KIND SECONDS BYTES`, each so long after the one before (script(1), the timing of `-T`). */
+function momentsOf(timing: string): number[] {
+  const moments: number[] = [];
+  let now = 0;
+  for (const [, kind, seconds, bytes] of timing.matchAll(/^(\w) ([\d.]+) (\d+)$/gmu)) {
+    now += Number(seconds) * 1_000;
+    if (kind === 'I') moments.push(...Array.from({ length: Number(bytes) }, () => now));
+  }
+  return moments;
 }
 
 /** What only lost its terminal would still write its last words. */

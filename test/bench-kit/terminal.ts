@@ -12,6 +12,8 @@ interface TerminalWish {
    * waits for Enter and continues it.
    */
   readonly stops?: boolean;
+  /** See `TerminalOptions`. */
+  readonly typed?: string;
 }
 
 /**
@@ -32,7 +34,7 @@ export function openProgram(
   words: readonly string[],
   product: Product,
   bench: Where,
-  { stops = false }: TerminalWish = {},
+  { stops = false, ...wish }: TerminalWish = {},
 ): Terminal {
   const command = words.map((word) => `'${word}'`).join(' ');
   const settings = `stty -a | tr '\\n' ' '`;
@@ -41,5 +43,5 @@ export function openProgram(
   const line = `trap : INT; ${stops ? 'set -m; ' : ''}echo '$ before'; ${command}${stopped}; echo "rc=$?"; ${settings}; echo '$ after'`;
   // Ink draws nothing where CI is set, so nothing of this environment is handed on.
   const env = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: product.compiled, ...bench.env };
-  return openPseudoTerminal(line, { env });
+  return openPseudoTerminal(line, { ...wish, env });
 }

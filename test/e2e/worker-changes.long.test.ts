@@ -38,7 +38,7 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
   };
 
   // rundeck#8786: a step whose worker was shut down stayed its own for ever.
-  test('one that is told to end while the service is at work leaves the run, and the next one finishes it', async (context) => {
+  test('one that is told to end while the service is at work leaves the run to the next one, and the record says so', async (context) => {
     const { trouble, release } = held();
     context.onTestFinished(release);
     const made = await opened(context, 1, trouble);
@@ -47,6 +47,9 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
     await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
     await expect.poll(() => performs(made), PATIENTLY).toBe(1);
     await stopped(first);
+    expect(await lanes(made)).toMatchObject({
+      lanes: [{ state: 'at-work', where: expect.stringMatching(/^left to the workers: /u) }],
+    });
     const next = await worker(made);
     await expect.poll(async () => (await resumedBy(made)).includes(next.child.pid), PATIENTLY).toBe(true);
     release();

@@ -108,11 +108,14 @@ export async function hurtWorkers(
     if (blow === 'killed') await running?.ended;
     await beginEnded();
   }
-  await until(async () => {
+  const over = async () => {
     await beginEnded();
     await repeatWhatNeverArrived(made);
     return isOver();
-  }, 1_200_000);
+  };
+  await until(over, 600_000).catch(async (thrown: unknown) => {
+    throw new Error(await whatStands(made, workers), { cause: thrown });
+  });
   for (const { child, ended } of workers.values()) {
     child.kill('SIGTERM');
     await ended;
@@ -179,15 +182,23 @@ async function whileStopped(running: Running | undefined, wait: () => Promise<vo
   running?.child.kill('SIGCONT');
 }
 
+/** What a person sees of a plan that does not end, and the last words of its workers. */
+async function whatStands({ run }: PlanBench, workers: ReadonlyMap<Person, Running>): Promise<string> {
+  const { stdout, stderr } = await run('plans', 'show', 'last');
+  const said = [...workers].map(([{ name }, worker]) => `${name}: ${worker.stderr().slice(-2_000)}`);
+  return ['the plan does not end', stdout, stderr, ...said].join('\n');
+}
+
 /** A process that died before its call left leaves a recovery that never arrived: a person repeats it. */
 export async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> {
   const { stdout } = await run('plans', 'show', 'last', '--json');
   if (stdout === '') return;
   const { lanes } = JSON.parse(stdout) as {
-    readonly lanes: readonly Readonly<Record<'state' | 'instance' | 'step', string>>[];
+    readonly lanes: readonly Readonly<Record<'state' | 'instance' | 'step', string> & { asks?: string }>[];
   };
-  for (const { state, instance, step } of lanes)
-    if (state === 'waiting' && step === 'recover')
+  // One that waits and asks nothing waits for a worker.
+  for (const { state, instance, step, asks } of lanes)
+    if (state === 'waiting' && step === 'recover' && asks !== undefined)
       await run('plans', 'retry', 'last', `data/${instance}/recover`);
 }
 

@@ -7,6 +7,7 @@ import { isStopped } from '../../plans/standing.ts';
 import { questionOf } from '../../runner/answer.ts';
 import { foldGrowing } from '../../runner/fold.ts';
 import { inputOf } from '../../runner/run-log.ts';
+import { workersOf } from '../../runner/wakes.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -34,6 +35,7 @@ export async function planFoldOnRecord(
   const children = await recordedChildren(journal, await childrenOf(journal, runId), {
     context,
     isStopped: (group) => isStopped(context.groups[group], states?.[group]?.state),
+    areForWorkers: workersOf(entries) !== undefined,
   });
   return {
     ...{ runId, snapshot, children, nowMs },

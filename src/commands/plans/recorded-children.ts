@@ -18,6 +18,8 @@ export interface ShownRecord extends ShownChild {
 interface Of {
   readonly context: PlanContext;
   readonly isStopped: (group: string) => boolean;
+  /** The plan's steps are left to the workers. */
+  readonly areForWorkers: boolean;
 }
 
 /** With what they ask. Reads the journals of open children only: ended ones take no time. */
@@ -32,9 +34,9 @@ export function recordedChildren(
 async function recorded(
   journal: Pick<JournalReader, 'read'>,
   row: ChildRow,
-  { context, isStopped }: Of,
+  { context, isStopped, areForWorkers }: Of,
 ): Promise<ShownRecord> {
-  const { group, step, lane, attempt, runId, result, startedAt, endedAt, where, cause, isLeft } = row;
+  const { group, step, lane, attempt, runId, result, startedAt, endedAt, where, cause, isLeft, awaits } = row;
   const startedMs = msOf(startedAt);
   const base: ShownRecord = {
     ...{ group, step, lane, attempt, runId, startedMs, where, cause, asks: undefined },
@@ -50,12 +52,13 @@ async function recorded(
   if (found === undefined) return base;
   const seen = { ...found, paused: undefined };
   const isOut = isTakenOut(context, row);
-  // One that was left and asks nothing goes on with the plan, perhaps with credentials.
   if (seen.question === undefined && isLeft) {
-    const isAwaited = isOut && found.paused === undefined;
-    return isAwaited
-      ? { ...base, state: 'at-work', where: whereOfOut(seen.where) }
-      : { ...base, where: seen.where };
+    if (found.paused === undefined && isOut)
+      return { ...base, state: 'at-work', where: whereOfOut(seen.where) };
+    if (found.paused === undefined && areForWorkers && awaits !== 'person')
+      return { ...base, state: 'at-work', where: whereOfQueued(seen.where) };
+    // It goes on with the plan, perhaps with credentials.
+    return { ...base, where: seen.where };
   }
   const of = placeOf(context.input, row).step;
   const decided = { context, isStopped: isStopped(group), differences: changesSince };
@@ -69,4 +72,8 @@ async function recorded(
   const asks = problem ?? (answer === undefined ? question?.prompt : undefined);
   const isLeftNow = isAsking(standing) && whyLeft(row, of, seen, decided) !== undefined;
   return { ...base, ...standing, asks, isLeft: isLeftNow };
+}
+
+function whereOfQueued(where: string | undefined): string {
+  return `left to the workers: ${where ?? 'just begun'}`;
 }

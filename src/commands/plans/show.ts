@@ -12,6 +12,7 @@ import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.
 import { isStopped } from '../../plans/standing.ts';
 import { questionOf } from '../../runner/answer.ts';
 import { fold } from '../../runner/fold.ts';
+import { workersOf } from '../../runner/wakes.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -89,6 +90,7 @@ export async function standingOf(
   const children = await recordedChildren(journal, rows, {
     context: of,
     isStopped: (group) => isStopped(of.groups[group], records[group]?.state),
+    areForWorkers: workersOf(entries) !== undefined,
   });
   const facts = listedFacts(snapshot, children, Date.now());
   const newest = newestByPlace(children);
