@@ -169,7 +169,7 @@ export function openNote(note: string, name: string, knownKeys: readonly KeyObje
     const signature = parseSignature(line);
     if (signature === undefined) return { result: 'unreadable' };
     if (signature.name !== name) continue;
-    const keys = knownKeys.filter((key) => keyId(name, rawPublicKey(key)).equals(signature.keyId));
+    const keys = knownKeys.filter((key) => keyIdOf(name, key).equals(signature.keyId));
     const key = keys.find((known) => verify(null, Buffer.from(text), known, signature.bytes));
     if (keys.length > 0 && key === undefined) return { result: 'bad-signature' };
     if (key !== undefined && opened.result !== 'signed') opened = { result: 'signed', text, key };
@@ -188,6 +188,16 @@ export function textOf(note: string): string | undefined {
 export function keyId(name: string, publicKey: Buffer): Buffer {
   const preimage = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(0x01), publicKey]);
   return hash('sha256', preimage, 'buffer').subarray(0, 4);
+}
+
+const keyIds = new WeakMap<KeyObject, Map<string, Buffer>>();
+
+/** `keyId` of a known key, derived once: of the keys of a large team, each append asks which one signed. */
+export function keyIdOf(name: string, key: KeyObject): Buffer {
+  const known = keyIds.get(key) ?? new Map<string, Buffer>();
+  const id = known.get(name) ?? keyId(name, rawPublicKey(key));
+  keyIds.set(key, known.set(name, id));
+  return id;
 }
 
 /** 32 bytes (RFC 8032). */

@@ -66,13 +66,15 @@ export interface Sequenced {
 
 /**
  * After `sendClaim`: waits for another process to give the rows their leaves, or gives leaves to all
- * committed rows in one transaction, with rows of projections and the signed head. Throws `journal.damaged`,
- * with nothing written, if the newest head does not cover the leaves or no known key signed a row.
+ * committed rows in one transaction, with rows of projections and the signed head, and then sends what `also`
+ * sends in the same round trip. Throws `journal.damaged`, with nothing written, if the newest head does not
+ * cover the leaves or no known key signed a row.
  */
 export async function sequence(
   session: Session,
   claimed: Claimed,
   options: SequenceOptions,
+  also?: () => void,
 ): Promise<Sequenced> {
   const [answer] = await claimed;
   const claim = answer?.claim;
@@ -83,8 +85,13 @@ export async function sequence(
     isReleased = true;
     return session.query(RELEASE);
   };
+  const finished = () => {
+    const released = release();
+    also?.();
+    return released;
+  };
   try {
-    return await lead(session, claim, options, release);
+    return await lead(session, claim, options, finished);
   } finally {
     // If that fails, the connection is gone and so are the locks.
     if (!isReleased) await release().catch(() => undefined);
@@ -95,7 +102,7 @@ async function lead(
   session: Session,
   claim: Claim,
   options: SequenceOptions,
-  release: () => Promise<unknown>,
+  finished: () => Promise<unknown>,
 ): Promise<Sequenced> {
   const { signer, projections } = options;
   const { isPartial } = claim;
@@ -140,7 +147,7 @@ async function lead(
     JSON.stringify(folded),
   ];
   // Released after the commit but before its answer: no process waits for this round trip.
-  await session.atOnce(() => Promise.all([session.query(FINISH, values), release()]));
+  await session.atOnce(() => Promise.all([session.query(FINISH, values), finished()]));
   return { placed: entries.map(({ stream, seq, index }): Placed => [stream, seq, index]), head, isPartial };
 }
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
 import { type Entry, type LeafFields, LOG_STREAM, type Wake } from '../journal.ts';
-import { keyId, openNote, rawPublicKey } from '../log/checkpoint.ts';
+import { keyIdOf, openNote } from '../log/checkpoint.ts';
 import { CLOCK_MOVED, MAX_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { assertNotMoved } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
@@ -228,7 +228,7 @@ export function unsignedRow(
   keys: Iterable<KeyObject>,
   own?: Signer,
 ): FreshRow | undefined {
-  const byId = Map.groupBy(keys, idOf);
+  const byId = Map.groupBy(keys, (key) => keyIdOf(SIGNED, key).toString('hex'));
   for (const [append, its] of Map.groupBy(rows, (row) => row.append)) {
     const [first] = its;
     if (first === undefined) continue;
@@ -246,14 +246,6 @@ export function unsignedRow(
 function claimedId(signature: string): string {
   const [, base64 = ''] = /^\n— [^ ]+ (.+)\n$/u.exec(signature) ?? [];
   return Buffer.from(base64, 'base64').toString('hex', 0, 4);
-}
-
-const ids = new WeakMap<KeyObject, string>();
-
-function idOf(key: KeyObject): string {
-  const id = ids.get(key) ?? keyId(SIGNED, rawPublicKey(key)).toString('hex');
-  ids.set(key, id);
-  return id;
 }
 
 export interface Appended {

@@ -68,6 +68,8 @@ export function createWriter(options: WriterOptions): Writer {
   let heardOn = 0;
   // On which the store was found to have no queue.
   let noQueueOn = 0;
+  // Who gave the last rows their leaves is likely to do it again.
+  let hasLed = true;
 
   const hear = async (session: Session, isStale: boolean): Promise<LogSays> => {
     if (!isStale && heardOn === session.connection) return said;
@@ -182,7 +184,8 @@ export function createWriter(options: WriterOptions): Writer {
     const missing = () => all.filter(({ over, at }) => !over && at === undefined);
     const isFresh = missing().every(({ sent }) => sent === undefined);
     const leaves = new Map<string, number>();
-    if (isFresh && said.keys.has(signer.installation)) await together(session, missing(), leaves);
+    let back: ReadBack | undefined;
+    if (isFresh && said.keys.has(signer.installation)) back = await together(session, missing(), leaves);
     for (const one of missing())
       await write(session, one).catch((error: unknown) => {
         if (isBroken(error)) throw error;
@@ -191,34 +194,45 @@ export function createWriter(options: WriterOptions): Writer {
     const open = all.filter(({ over }) => !over);
     const rows = open.flatMap(({ sent }) => sent?.rows ?? []);
     while (rows.some((row) => !leaves.has(keyOf(row)))) {
+      // What was read back before lacks these rows.
+      back = undefined;
       const isPlaced = await place(session, sendClaim(session, rows), leaves);
       // The database was put back between the phases: there are no rows to place.
       if (!isPlaced) throw seen.gone();
     }
     const written = open.map((one) => entriesOf(one, leaves));
-    if (rows.length > 0) await readBack(session, written.flat(), sequencing);
+    if (rows.length > 0)
+      await assertKept(session, back ?? (await sendReadBack(session, rows)), written.flat(), sequencing);
     for (const [nr, one] of open.entries()) finish(one, written[nr] ?? []);
   };
 
   /**
-   * Both phases for fresh appends in one round trip, several in one transaction. Refused appends are left to
-   * be tried alone; all of them are, if one blocks the transaction.
+   * Both phases for fresh appends in one round trip, several in one transaction, and what `sendReadBack` then
+   * reads, unless it was sent too early. Refused appends are left to be tried alone; all of them are, if one
+   * blocks the transaction.
    */
   const together = async (
     session: Session,
     missing: readonly Waiting[],
     leaves: Map<string, number>,
-  ): Promise<void> => {
+  ): Promise<ReadBack | undefined> => {
     const seqs = new Map<string, number>();
     const sent: Append[] = [];
     for (const one of missing) sent.push(await number(session, one, seqs));
     const frame = (statement: string) => (sent.length > 1 ? [session.query(statement)] : []);
     const rows = sent.flatMap((append) => append.rows);
+    let back: Promise<ReadBack | undefined> | undefined;
+    const askBack = () => {
+      back = sendReadBack(session, rows);
+      back.catch(() => undefined);
+    };
     const [writing, claimed] = session.atOnce(() => {
       const begun = frame('begin');
       const writes = sent.map((append) => writeRows(session, append, signer));
       const all = Promise.allSettled([Promise.all(writes), ...begun, ...frame('commit')]);
-      return [all, sendClaim(session, rows)] as const;
+      const claim = sendClaim(session, rows);
+      if (!hasLed) askBack();
+      return [all, claim] as const;
     });
     claimed.catch(() => undefined);
     const [written, ...rest] = await writing;
@@ -229,12 +243,19 @@ export function createWriter(options: WriterOptions): Writer {
         (failed === undefined && written?.status === 'fulfilled' && written.value[nr]?.at) || undefined;
       if (one.at === undefined) resetSend(one);
     }
-    await place(session, claimed, leaves);
+    await place(session, claimed, leaves, askBack);
+    return back;
   };
 
-  /** Phase 2. False if there was nothing to do. */
-  const place = async (session: Session, claimed: Claimed, leaves: Map<string, number>): Promise<boolean> => {
-    const { placed, head } = await sequence(session, claimed, sequencing);
+  /** Phase 2. False if there was nothing to do. For `also` see `sequence`. */
+  const place = async (
+    session: Session,
+    claimed: Claimed,
+    leaves: Map<string, number>,
+    also?: () => void,
+  ): Promise<boolean> => {
+    const { placed, head } = await sequence(session, claimed, sequencing, also);
+    hasLed = head !== undefined;
     if (head !== undefined) seen.signed(head);
     for (const [stream, seq, leaf] of placed) leaves.set(keyOf({ stream, seq }), leaf);
     return placed.length > 0;
@@ -347,13 +368,21 @@ interface ReadBackOptions {
   readonly said: (session: Session, isStale: boolean) => Promise<LogSays>;
 }
 
-/** Each entry has its leaf under the newest head, signed by a key of the log; else `journal.damaged`. */
-async function readBack(
+async function sendReadBack(
   session: Session,
+  rows: readonly { readonly stream: string; readonly seq: number }[],
+): Promise<ReadBack | undefined> {
+  const [answer] = await session.query<ReadBack>(READ_BACK, [...columnsOf(rows, 'stream', 'seq')]);
+  return answer;
+}
+
+/** Each entry has its leaf under the newest head, signed by a key of the log; else `journal.damaged`. */
+async function assertKept(
+  session: Session,
+  answer: ReadBack | undefined,
   entries: readonly Entry[],
   { signer, said }: ReadBackOptions,
 ): Promise<void> {
-  const [answer] = await session.query<ReadBack>(READ_BACK, [...columnsOf(entries, 'stream', 'seq')]);
   const head = answer?.head ?? undefined;
   if (answer === undefined || head === undefined) throw notKept('there is no signed head');
   let says = await said(session, false);
