@@ -100,13 +100,17 @@ export class Worker {
     }
   }
 
-  /** Wakes the runs that may go on and that no process has: their wake-up was lost, or their process. */
-  async sweep(): Promise<void> {
+  /**
+   * Wakes the runs that may go on and that no process has: their wake-up was lost, or their process. With
+   * `all` also those that were written to just now, for a queue that never had their wake-ups.
+   */
+  async sweep(which: 'quiet' | 'all' = 'quiet'): Promise<void> {
     const now = this.#port.now();
     const found: string[] = [];
     const open = await this.#port.openRuns();
     const mine = open.filter((run) => {
-      const quiet = run.awaits === 'credentials' ? CREDENTIALS_MS : QUIET_MS;
+      const usual = which === 'all' ? 0 : QUIET_MS;
+      const quiet = run.awaits === 'credentials' ? CREDENTIALS_MS : usual;
       return run.isForWorkers === true && !this.#driven.has(run.runId) && isQuiet(run, now, quiet);
     });
     const waiting = mine.filter((run) => !mayGoOn(run));

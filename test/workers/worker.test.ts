@@ -216,6 +216,19 @@ describe('a worker', () => {
     expect(asked, 'all that wait are asked about at once').toEqual([['asks', 'signed']]);
   });
 
+  test('finds also the runs that were written to just now, where its queue never had their wake-ups', async () => {
+    const { worker, held, did } = world([
+      runOf('fresh'),
+      runOf('at-work'),
+      runOf('asks', { awaits: 'person' }),
+    ]);
+    held.add('at-work');
+    await worker.sweep('quiet');
+    expect(did).toEqual([]);
+    await worker.sweep('all');
+    expect(did).toEqual(['wake fresh']);
+  });
+
   test('that drains leaves every run, and takes no more', async () => {
     const { worker, drives, did } = world([runOf('a'), runOf('b')]);
     const { driven, left } = underWay();

@@ -84,8 +84,10 @@ export const worker: Action<WorkerFlags> = async (
     const stopped = Promise.withResolvers<NodeJS.Signals>();
     const onSignal = (signal: NodeJS.Signals) => stopped.resolve(signal);
     for (const signal of SIGNALS) process.on(signal, onSignal);
-    const sweep = () => here.sweep().catch((thrown: unknown) => void say(`sweep: ${wordsOf(thrown)}`));
-    const sweeping = setInterval(() => void sweep(), SWEEP_MS);
+    const sweep = (which: 'quiet' | 'all') =>
+      here.sweep(which).catch((thrown: unknown) => void say(`sweep: ${wordsOf(thrown)}`));
+    const isQueueOwn = journal.stampedBy === 'machine';
+    const sweeping = setInterval(() => void sweep('quiet'), SWEEP_MS);
     try {
       const working = queue.work(
         { look: (run) => here.look(run), due: (schedule, due) => whenDue(schedule, due) },
@@ -93,8 +95,8 @@ export const worker: Action<WorkerFlags> = async (
       );
       working.catch(() => undefined);
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
-      void sweep();
-      if (journal.stampedBy === 'machine') hearOthers(journal, queue, stop.signal).catch(() => undefined);
+      void sweep(isQueueOwn ? 'all' : 'quiet');
+      if (isQueueOwn) hearOthers(journal, queue, stop.signal).catch(() => undefined);
       const signal = await Promise.race([
         stopped.promise,
         broken.promise,
