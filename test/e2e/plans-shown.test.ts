@@ -90,4 +90,40 @@ finally: { steps: [{ id: tidy, manual: { do: tidy up } }] }
     expect(shown).toContain(`it was left: ${leftBecause}\nto go on: lifeboat resume ${runId}\n`);
     expect(shown).toContain(`  data: ${why}\n    to answer: ${answers[0]}\n    to answer: ${answers[1]}\n`);
   });
+
+  test('is begun with names of groups alone, several of them with commas', async (context) => {
+    const { expect } = context;
+    const { plan, run, good, entries, performed } = await openPlanBench(
+      (options) => bench(context, options),
+      2,
+    );
+    const groups = ['db-1', 'db-2'].map(
+      (name) => `{ id: of-${name}, for: { instances: [${name}], target: "{name}-dr" }, steps: [${RECOVER}] }`,
+    );
+    plan('west', `groups: [${groups.join(', ')}]\n`);
+    const misspelt = await run('plans', 'run', 'west', '--confirm', 'of-db-1,of-db2', '--detach');
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      2,
+      expect.stringMatching(/the plan has no group of-db2\nhint: its groups: of-db-1, of-db-2\n/u),
+    ]);
+    expect((await entries('run/')).filter(({ body }) => isOfPlan(body))).toEqual([]);
+    expect((await run('plans', 'run', 'west')).code).toBe(3);
+    expect((await run('resume', 'last', '--confirm', 'of-db-3')).code).toBe(2);
+    await good('resume', 'last', '--confirm', 'of-db-1, of-db-2');
+    expect(Object.values(performed())).toEqual([1, 1]);
+  });
+
+  test('says that no worker has taken it, where it was left to the workers and none is there', async (context) => {
+    const { expect } = context;
+    const { plan, good } = await openPlanBench((options) => bench(context, options), 1);
+    plan('look', `groups: [{ id: look, steps: [{ id: count, check: { command: ['true'] } }] }]\n`);
+    await good('plans', 'run', 'look', '--detach');
+    expect(await good('plans', 'show', 'last')).toContain('\nit was left: no worker has taken it yet\n');
+  });
 });
+
+const RECOVER = '{ id: recover, runbook: disaster-recovery, undo: none }';
+
+function isOfPlan(body: unknown): boolean {
+  return (body as { readonly runbook?: string }).runbook === 'plan';
+}

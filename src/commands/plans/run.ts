@@ -1,7 +1,8 @@
-import type { PlanInput } from '../../../machines/parts/plan.ts';
+import type { PlanInput, ResolvedGroup } from '../../../machines/parts/plan.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
-import { EXIT, type ExitCode } from '../../base/errors.ts';
+import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { planSubject } from '../../base/plan-subject.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
@@ -65,6 +66,7 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
   const rehearsal = flags.rehearsal === true || isAllScratch(read, config);
   const { groups, misfits } = resolvePlan(plan, surroundingsOf(config), { rehearsal });
   assertFits(read, misfits);
+  const confirm = confirmedGroups(flags, groups);
   const { groups: _, ...rest } = plan;
   const source = flags.sourceDown === true ? 'down' : 'up';
   const incidentAt =
@@ -90,10 +92,9 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
     asked: await presentOf(config, workspace, { instance, target: undefined }),
     tool: { name: 'lifeboat', version: context.version, node: process.version },
     clock: clockMark(),
-    workers:
-      flags.detach === true ? { yes: flags.yes ?? false, confirm: [...(flags.confirm ?? [])] } : undefined,
+    workers: flags.detach === true ? { yes: flags.yes ?? false, confirm: [...confirm] } : undefined,
   });
-  if (flags.detach !== true) return conduct(setting, runId, input, flags, early);
+  if (flags.detach !== true) return conduct(setting, runId, input, { ...flags, confirm }, early);
   early.release();
   if (isForPeople(context)) return sayLeft(context, workspace.journal, { runId, instance });
   await printRecord(context, 'plan-run', await standingOf(workspace.journal, runId));
@@ -117,7 +118,27 @@ export async function resumePlan(
 ): Promise<ExitCode> {
   const config = await loadConfig(context.env, context.configPath);
   const { input } = await findPlanRun(workspace.journal, runId);
-  return conduct({ context, config, workspace }, runId, input, flags, keepSignals());
+  const confirm = confirmedGroups(flags, input.groups);
+  return conduct({ context, config, workspace }, runId, input, { ...flags, confirm }, keepSignals());
+}
+
+/**
+ * What `--confirm` names, each time one group or several with commas. Throws `plan.no-group` for any other
+ * name: nobody would notice that it confirms nothing until the plan waits for it.
+ */
+function confirmedGroups(
+  { confirm = [] }: Pick<PlanFlags, 'confirm'>,
+  groups: readonly ResolvedGroup[],
+): readonly string[] {
+  const names = confirm.flatMap((words) => words.split(',')).map((name) => name.trim());
+  const ids = groups.map(({ id }) => id);
+  const unknown = names.filter((name) => !ids.includes(name));
+  if (unknown.length === 0) return names;
+  const counted = unknown.length === 1 ? 'no group' : 'no groups';
+  throw new LifeboatError('plan.no-group', `the plan has ${counted} ${show(unknown.join(', '), 200)}`, {
+    hints: [`its groups: ${show(ids.join(', '), 400)}`, 'nothing was begun'],
+    exitCode: EXIT.usage,
+  });
 }
 
 async function conduct(

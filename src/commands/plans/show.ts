@@ -35,9 +35,10 @@ export const plansShow: Action<object> = async (context, [word]) => {
       if (result.asks !== undefined) context.stdout.write(`it asks: ${show(result.asks, 600)}\n`);
       for (const answer of result.answers ?? []) context.stdout.write(`to answer: ${answer}\n`);
       if (result.leftBecause !== undefined)
-        context.stdout.write(
-          `it was left: ${show(result.leftBecause, 600)}\nto go on: lifeboat resume ${runId}\n`,
-        );
+        context.stdout.write(`it was left: ${show(result.leftBecause, 600)}\n`);
+      // What answers it goes on with it.
+      if (result.leftBecause !== undefined && result.asks === undefined)
+        context.stdout.write(`to go on: lifeboat resume ${runId}\n`);
       for (const { id, state, why = state, answers = [] } of result.groups)
         context.stdout.write(
           `  ${id}: ${show(why, 300)}\n${answers.map((answer) => `    to answer: ${answer}\n`).join('')}`,
@@ -130,7 +131,10 @@ function leftBy(
   entries: readonly Entry[],
 ): Pick<ResultOf<'plan-run'>, 'leftBecause'> {
   const newest = entries.findLast(({ type }) => type === 'run.detached' || type === 'run.resumed');
-  const { why } = fieldsOf(newest?.type === 'run.detached' ? newest.body : undefined);
+  const isUntaken = newest === undefined && workersOf(entries) !== undefined;
+  const { why } = isUntaken
+    ? { why: 'no worker has taken it yet' }
+    : fieldsOf(newest?.type === 'run.detached' ? newest.body : undefined);
   return status === 'open' && typeof why === 'string' && why !== '' ? { leftBecause: why } : {};
 }
 

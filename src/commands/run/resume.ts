@@ -75,7 +75,8 @@ export const resume: Action<DrivingFlags & ResumeFlags & DoubtFlags> = async (co
     if (summary.runbook === 'plan') {
       const { resumePlan } = await import('../plans/run.ts');
       const { yes, plain } = options;
-      return await resumePlan(context, workspace, summary, { yes, plain, confirm: confirmedIn(flags) });
+      const confirm = flags.confirm === undefined ? [] : [flags.confirm];
+      return await resumePlan(context, workspace, summary, { yes, plain, confirm });
     }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
@@ -116,11 +117,6 @@ async function ofPlan({ journal }: Workspace, { runId }: RunSummary): Promise<Li
     ],
     exitCode: EXIT.usage,
   });
-}
-
-/** The groups of a plan that `--confirm` names, separated by commas. */
-function confirmedIn({ confirm }: Pick<DrivingFlags, 'confirm'>): readonly string[] {
-  return confirm === undefined ? [] : confirm.split(',').map((name) => name.trim());
 }
 
 /** What `--became` answers to the question about a call in doubt. */
