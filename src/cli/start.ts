@@ -36,6 +36,9 @@ export async function start(argv: readonly string[]): Promise<void> {
       : undefined;
   const giveScreenBack = paintEarly(argv, process);
   const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
+  // For the time of a command that only follows the journal: Node waits for none of what it waits for, and
+  // would end it with code 13 in the middle.
+  setInterval(() => undefined, 60_000);
   const bundle = await openCommands(command || 'app', isDrawn);
   // Also after a signal. Not after a usage error, because a misspelt command does not come back.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());

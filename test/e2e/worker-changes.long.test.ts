@@ -58,6 +58,23 @@ describe.each(STORES)('workers on %s that come and go', (store) => {
     await stopped(next);
   });
 
+  test('a person who takes up the plan while no worker is there waits for the one that comes, to the end', async (context) => {
+    const made = await opened(context, 1);
+    made.plan('west', GROUP);
+    await made.good('plans', 'run', 'west', '--detach');
+    const person = made.start('resume', 'last', '--confirm', 'data');
+    const hasChild = async () =>
+      (await made.entries('run/')).some(
+        ({ type, body }) =>
+          type === 'run.started' && (body as { readonly plan?: unknown }).plan !== undefined,
+      );
+    await expect.poll(hasChild, PATIENTLY).toBe(true);
+    const only = await worker(made);
+    expect((await person.ended).code, person.stderr()).toBe(0);
+    expect(made.performed()).toEqual({ 'db-1-dr': 1 });
+    await stopped(only);
+  });
+
   // argo-workflows#10286: a restart forgot who held a place, and one too many began.
   test('all are killed while every place of a group is taken, and their successors begin no further run', async (context) => {
     const { trouble, release } = held();

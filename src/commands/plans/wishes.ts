@@ -99,8 +99,6 @@ const TAKEN_MS = 15_000;
 /** Resolves when the run of the plan has taken a wish; rejects with `plan.refused` or `plan.not-taken`. */
 export async function untilTaken(journal: JournalReader, runId: string, wish: number): Promise<void> {
   const stop = timeLimit(TAKEN_MS);
-  // Neither that signal nor a follower of the journal keeps a process alive that only waits.
-  const alive = setInterval(() => undefined, TAKEN_MS);
   const stream: StreamName = `run/${runId}`;
   const { size } = await journal.log.head();
   const isMine = (entry: Entry) => entry.stream === stream && fieldsOf(entry.body)['wish'] === wish;
@@ -114,8 +112,6 @@ export async function untilTaken(journal: JournalReader, runId: string, wish: nu
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code === 'plan.refused') throw thrown;
     if (!stop.aborted) throw thrown;
-  } finally {
-    clearInterval(alive);
   }
   throw new LifeboatError(
     'plan.not-taken',

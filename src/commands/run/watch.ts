@@ -128,13 +128,10 @@ async function printFollowing(context: CommandContext, journal: JournalReader, r
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Following a journal does not keep the process alive, and nothing else here does.
-  const awake = setInterval(() => undefined, 60_000);
   try {
     for await (const group of followRun(journal, runId, stop.signal))
       for (const entry of group) await printRecord(context, 'entry', entry);
   } finally {
-    clearInterval(awake);
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 }
