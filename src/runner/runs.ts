@@ -174,8 +174,8 @@ export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: nu
 const MAX_NAMED = 5;
 
 /**
- * The run that a person means: by id, prefix or `last`; without a word, the only open one. An empty word, as
- * from an unset variable, matches none.
+ * The run that a person means: by id, prefix or `last`, the newest, but for a step its plan; without a word,
+ * the only open one. An empty word, as from an unset variable, matches none.
  */
 export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: string): Promise<RunSummary> {
   const fits = await runsMeantBy(journal, word);
@@ -200,7 +200,11 @@ async function runsMeantBy(
   word: string | undefined,
 ): Promise<readonly RunSummary[]> {
   if (word === '') return [];
-  if (word === LAST) return listRuns(journal, 1);
+  if (word === LAST) {
+    const rows = await journal.rows(runs.name, { limit: 1, order: 'descending' });
+    const { planRun } = (rows[0]?.value ?? {}) as unknown as Partial<RunProgress>;
+    return planRun === undefined ? summariesOf(rows) : runsMeantBy(journal, planRun);
+  }
   const which = word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() };
   return summariesOf(await journal.rows(runs.name, { ...which, limit: MAX_NAMED }));
 }

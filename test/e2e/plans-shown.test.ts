@@ -111,6 +111,9 @@ finally: { steps: [{ id: tidy, manual: { do: tidy up } }] }
     expect((await run('resume', 'last', '--confirm', 'of-db-3')).code).toBe(2);
     await good('resume', 'last', '--confirm', 'of-db-1, of-db-2');
     expect(Object.values(performed())).toEqual([1, 1]);
+    const { runId } = JSON.parse(await good('plans', 'show', 'last', '--json')) as ShownPlan;
+    const reported = JSON.parse(await good('report', 'last', '-o', 'json')) as { run: { id: string } };
+    expect(reported.run.id, 'the newest run is a step').toBe(runId);
   });
 
   test('says that no worker has taken it, where it was left to the workers and none is there', async (context) => {

@@ -8,7 +8,7 @@ import { depsFor } from '../../compose/activity-deps.ts';
 import type { RunInstances } from '../../compose/instances.ts';
 import { backupsLastSeen } from '../../compose/last-seen.ts';
 import { openForRun } from '../../compose/service-of.ts';
-import { lackOf } from '../../plans/lacks.ts';
+import { missingFor } from '../../plans/missing.ts';
 import { targetOf } from '../../plans/resolve.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { PlanSetting } from './plan-setting.ts';
@@ -63,7 +63,7 @@ export async function evaluateLanes(
           const [blocker] = looked.output.blockers;
           const problem =
             blocker === undefined
-              ? await lackOf(groups, group, { lane, held, recordOf })
+              ? await missingFor(groups, group, { lane, held, recordOf })
               : `${into}: ${blocker.shortMessage}`;
           return {
             ...base,

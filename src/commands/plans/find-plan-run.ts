@@ -2,9 +2,9 @@ import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { LAST } from '../../base/similar.ts';
 import { inputOf } from '../../runner/run-log.ts';
-import { findRun } from '../../runner/runs.ts';
+import { findRun, listRuns } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { childOf, childrenOf } from '../../store/projections/plan-children.ts';
+import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { openRuns, runs, summariesOf } from '../../store/projections/runs.ts';
 
@@ -60,7 +60,7 @@ export async function runToResume(
   word: string | undefined,
 ): Promise<RunSummary> {
   if (word !== undefined && word !== LAST) return findRun(journal, word);
-  if (word === LAST) return lastMeant(journal, await findRun(journal, word));
+  if (word === LAST) return lastMeant(journal);
   const open = await openRuns(journal);
   const plans = open.filter(({ runbook }) => runbook === 'plan');
   if (plans.length === 0) return findRun(journal, word);
@@ -71,12 +71,11 @@ export async function runToResume(
   return only !== undefined && another === undefined ? only : findRun(journal, word);
 }
 
-/** For a child of a plan's run, that run; but a recovery that its plan has left goes on by itself. */
-async function lastMeant(journal: Pick<JournalReader, 'rows'>, last: RunSummary): Promise<RunSummary> {
-  const child = await childOf(journal, last.runId);
-  if (child === undefined) return last;
-  const plan = await findRun(journal, child.run);
-  return plan.status === 'open' || last.status !== 'open' ? plan : last;
+/** But a recovery that its plan has left goes on by itself. */
+async function lastMeant(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary> {
+  const [newest] = await listRuns(journal, 1);
+  const meant = await findRun(journal, LAST);
+  return meant.status !== 'open' && newest?.status === 'open' ? newest : meant;
 }
 
 function usage(shortMessage: string, hints: readonly string[]): LifeboatError {

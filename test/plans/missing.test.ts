@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lackOf, type OnRecord } from '../../src/plans/lacks.ts';
+import { missingFor, type OnRecord } from '../../src/plans/missing.ts';
 import { readPlan } from '../../src/plans/plan-file.ts';
 import { resolvePlan } from '../../src/plans/resolve.ts';
 import { surroundingsWith } from './surroundings.ts';
@@ -27,7 +27,7 @@ async function lack(
   const group = groups.at(-1);
   const lane = group?.lanes[0];
   if (group === undefined || lane === undefined) throw new Error('the plan has no lane');
-  return lackOf(groups, group, { lane, held, recordOf: async () => onRecord });
+  return missingFor(groups, group, { lane, held, recordOf: async () => onRecord });
 }
 
 test('a recovery with a card, its key and a key of the target lacks nothing', async () => {
@@ -68,6 +68,6 @@ test('keys are not looked for here where other hosts take the steps', async () =
   const lane = group?.lanes[0];
   if (group === undefined || lane === undefined) throw new Error('the plan has no lane');
   expect(
-    await lackOf(groups, group, { lane, held: undefined, recordOf: async () => PREPARED }),
+    await missingFor(groups, group, { lane, held: undefined, recordOf: async () => PREPARED }),
   ).toBeUndefined();
 });

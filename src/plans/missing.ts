@@ -20,7 +20,7 @@ interface Recovery {
  * What the recovery of a lane would stop at, or find missing when the data is overwritten: a card of the
  * source, its key, a key of the target. One sentence; undefined if nothing lacks or the plan makes it before.
  */
-export async function lackOf(
+export async function missingFor(
   groups: readonly ResolvedGroup[],
   group: ResolvedGroup,
   { lane, held, recordOf }: Recovery,
