@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { jsonIn } from '../store/canonical.ts';
-import type { StoredEntry } from '../store/journal.ts';
+import { fieldsOf, type StoredEntry } from '../store/journal.ts';
 import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
@@ -36,24 +36,26 @@ export function transcriptWatch(
   isShared: boolean,
   findings: Findings,
 ): { take(entry: StoredEntry): void; finish(): void } {
-  const runs = new Map<string, { readonly parts: KeptTranscript[][]; isClosed: boolean; isFresh: boolean }>();
+  const runs = new Map<string, Watched>();
   return {
     take(entry) {
       if (!entry.stream.startsWith('run/')) return;
       let run = runs.get(entry.stream);
       if (run === undefined) {
-        run = { parts: [[]], isClosed: false, isFresh: false };
+        run = { parts: [[]], isClosed: false, isFresh: false, isHeld: false, isTakenOver: false };
         runs.set(entry.stream, run);
       }
       const kept = keptTranscript(entry);
       if (kept !== undefined) run.parts.at(-1)?.push(kept);
       if (isShared && isPartOf(entry.type, run)) run.parts.push([]);
+      run.isTakenOver ||= isShared && entry.type === 'run.resumed' && run.isHeld;
+      run.isHeld = isHeldAfter(entry, run.isHeld);
       if (entry.type === 'run.resumed') run.isFresh = true;
       else if (kept !== undefined) run.isFresh = false;
       run.isClosed ||= isEnd(entry) && entry.type !== 'run.abandoned';
     },
     finish() {
-      for (const [stream, { parts, isClosed }] of runs) {
+      for (const [stream, { parts, isClosed, isTakenOver }] of runs) {
         const transcript = transcriptOf(stream.replace(/^run\//u, ''));
         const sent = parts.filter((part) => part.some(({ bytes }) => bytes > 0));
         const here = sent.filter((part) => part.every((kept) => isBeginning(transcript, kept)));
@@ -66,10 +68,27 @@ export function transcriptWatch(
         }
         const isLastHere = !isElsewhere || here.at(-1) === sent.at(-1);
         const kept = isElsewhere ? here : parts;
-        auditTranscript(stream, kept.flat(), transcript, isClosed && isLastHere, findings);
+        const isWhole = isClosed && isLastHere && !isTakenOver;
+        auditTranscript(stream, kept.flat(), transcript, isWhole, findings);
       }
     },
   };
+}
+
+interface Watched {
+  readonly parts: KeptTranscript[][];
+  isClosed: boolean;
+  isFresh: boolean;
+  /** By the record: a process has begun or resumed it, and has not left it. */
+  isHeld: boolean;
+  /** A process that was stopped or cut off for longer than its hold may still write the answer it awaited. */
+  isTakenOver: boolean;
+}
+
+function isHeldAfter({ type, body }: Pick<StoredEntry, 'type' | 'body'>, before: boolean): boolean {
+  if (type === 'run.started') return fieldsOf(jsonIn(body))['workers'] === undefined;
+  if (type === 'run.detached') return false;
+  return before || type === 'run.resumed';
 }
 
 /** On resuming, a process first records where earlier requests are: that makes one new part, not two. */
@@ -83,12 +102,12 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
   return hash('sha256', transcript.subarray(0, bytes), 'hex') === sha256;
 }
 
-/** A closed run (`isClosed`) has nothing after the recorded part; another may have been interrupted. */
+/** What is whole (`isWhole`) has nothing after the recorded part; another run may have been interrupted. */
 function auditTranscript(
   stream: string,
   kept: readonly KeptTranscript[],
   transcript: Buffer | undefined,
-  isClosed: boolean,
+  isWhole: boolean,
   findings: Findings,
 ): void {
   for (const one of kept) {
@@ -108,7 +127,7 @@ function auditTranscript(
   if (more <= 0) return;
   const found = `the transcript of ${stream} has ${more} bytes more than any entry covers`;
   const message = `${found}: anybody who can write here may have added them`;
-  if (isClosed && last !== undefined && !last.troubled)
+  if (isWhole && last !== undefined && !last.troubled)
     findings.problem('transcript.added', message, { stream });
   else findings.limit('transcript.tail', message, { stream });
 }

@@ -55,6 +55,30 @@ test.each([
   expect(found(entries, true, text)).toEqual(expected);
 });
 
+test.each([
+  [
+    'that was taken from a process that was stopped, which then wrote the answer it awaited',
+    [],
+    'limit transcript.tail',
+  ],
+  ['that its process left', [entry('run.detached', { why: 'Ctrl-C' })], 'problem transcript.added'],
+] as const)('a run %s has more than its record covers', (_, left, expected) => {
+  const both = `${ADA}{"no":2}\n`;
+  const before = [entry('run.started', {}), kept(ADA), ...left];
+  const entries = [...before, entry('run.resumed', {}), kept(both), entry('run.closed', {})];
+  expect(found(entries, true, `${both}{"no":3}\n`)).toEqual([expected]);
+});
+
+test('a run that a worker took for the first time was taken from nobody', () => {
+  const entries = [
+    entry('run.started', { workers: {} }),
+    entry('run.resumed', {}),
+    kept(ADA),
+    entry('run.closed', {}),
+  ];
+  expect(found(entries, true, `${ADA}{"no":2}\n`)).toEqual(['problem transcript.added']);
+});
+
 test('a run of a shared store with only one driver gets no exemption', () => {
   expect(found([kept(ADA), entry('run.closed', {})], true, BOB)).toEqual(['problem transcript.changed']);
 });
