@@ -46,7 +46,7 @@ export async function assertKeysPresent(
 ): Promise<boolean> {
   const { keys, heads } = await rememberedBy(context, home);
   if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
-  const gone = new LifeboatError('keys.gone', missingFor(missing, keys), {
+  const gone = new LifeboatError('keys.gone', lackOf(missing, keys), {
     hints: [
       `nothing was written: ${whereElse(context.env, home, missing)}`,
       'without them the backups made with those keys cannot be opened',
@@ -66,7 +66,7 @@ export async function assertKeysPresent(
 }
 
 /** Only what is known: a lost store looks like one that was never used. */
-function missingFor({ store, isThere }: Missing, keys: boolean): string {
+function lackOf({ store, isThere }: Missing, keys: boolean): string {
   if (!isThere)
     return `there is no vault file ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
   return `the ${store} does not hold the key${keys ? 's that the journal names' : ' that signed the journal'}`;

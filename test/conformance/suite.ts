@@ -12,7 +12,7 @@ export interface Result {
  */
 export async function* runChecks(subject: Subject, checks: readonly Check[]): AsyncGenerator<Result> {
   for (const check of checks) {
-    const lacking = missingFor(check, subject);
+    const lacking = lackOf(check, subject);
     yield {
       check,
       outcome: lacking === undefined ? await runOne(check, subject) : { kind: 'skip', why: lacking },
@@ -37,7 +37,7 @@ async function runOne(check: Check, subject: Subject): Promise<Outcome> {
 const LEVELS: readonly Level[] = ['none', 'safe', 'all'];
 
 /** What the check needs and the subject lacks; undefined when nothing does. */
-function missingFor({ needs = {} }: Check, subject: Subject): string | undefined {
+function lackOf({ needs = {} }: Check, subject: Subject): string | undefined {
   const { revisions = [61, 62], level = 'none', archiving } = needs;
   if (!revisions.includes(subject.revision)) return `not in revision ${subject.revision}`;
   if (LEVELS.indexOf(level) > LEVELS.indexOf(subject.level)) return `changes things: --changes ${level}`;

@@ -71,7 +71,7 @@ export async function runToResume(
   return only !== undefined && another === undefined ? only : findRun(journal, word);
 }
 
-/** But a recovery that its plan has left goes on by itself. */
+/** Of `last`: as `findRun`, but a recovery that its plan has left goes on by itself. */
 async function lastMeant(journal: Pick<JournalReader, 'rows'>): Promise<RunSummary> {
   const [newest] = await listRuns(journal, 1);
   const meant = await findRun(journal, LAST);

@@ -130,7 +130,7 @@ export function judgeStore(
   const kinds: TroubleKind[] = [
     ...goneOf(store, misfits),
     ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
-    ...(reached < store.vouched ? [missingFor(unread)] : []),
+    ...(reached < store.vouched ? [lackOf(unread)] : []),
     ...(isShort ? (['rows-missing'] as const) : []),
     ...(isUnsigned(store) ? (['unsigned'] as const) : []),
   ];
@@ -152,7 +152,7 @@ export function judgeStore(
   return { trouble: { kinds, store, misfits, unread, calls, unnamed, since, until }, warnings };
 }
 
-function missingFor(unread: readonly SeenPlace[]): TroubleKind {
+function lackOf(unread: readonly SeenPlace[]): TroubleKind {
   return unread.length === 0 ? 'checkpoints-removed' : 'checkpoints-unread';
 }
 
