@@ -66,7 +66,7 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
   const rehearsal = flags.rehearsal === true || isAllScratch(read, config);
   const { groups, misfits } = resolvePlan(plan, surroundingsOf(config), { rehearsal });
   assertFits(read, misfits);
-  const confirm = confirmedGroups(flags, groups);
+  const confirm = confirmedNames(flags, plan.plan, groups);
   const { groups: _, ...rest } = plan;
   const source = flags.sourceDown === true ? 'down' : 'up';
   const incidentAt =
@@ -118,21 +118,23 @@ export async function resumePlan(
 ): Promise<ExitCode> {
   const config = await loadConfig(context.env, context.configPath);
   const { input } = await findPlanRun(workspace.journal, runId);
-  const confirm = confirmedGroups(flags, input.groups);
+  const confirm = confirmedNames(flags, input.plan.plan, input.groups);
   return conduct({ context, config, workspace }, runId, input, { ...flags, confirm }, keepSignals());
 }
 
 /**
- * What `--confirm` names, each time one group or several with commas. Throws `plan.no-group` for any other
- * name: nobody would notice that it confirms nothing until the plan waits for it.
+ * What `--confirm` names, each time one group or several with commas, or the plan where people have to
+ * approve it. Throws `plan.no-group` for any other name: nobody would notice that it confirms nothing until
+ * the plan waits for it.
  */
-function confirmedGroups(
+function confirmedNames(
   { confirm = [] }: Pick<PlanFlags, 'confirm'>,
+  plan: string,
   groups: readonly ResolvedGroup[],
 ): readonly string[] {
   const names = confirm.flatMap((words) => words.split(',')).map((name) => name.trim());
   const ids = groups.map(({ id }) => id);
-  const unknown = names.filter((name) => !ids.includes(name));
+  const unknown = names.filter((name) => name !== plan && !ids.includes(name));
   if (unknown.length === 0) return names;
   const counted = unknown.length === 1 ? 'no group' : 'no groups';
   throw new LifeboatError('plan.no-group', `the plan has ${counted} ${show(unknown.join(', '), 200)}`, {
