@@ -69,7 +69,7 @@ test.each([
   expect(found(entries, true, `${both}{"no":3}\n`)).toEqual([expected]);
 });
 
-test('a run that a worker took for the first time was taken from nobody', () => {
+test('a run that a worker took for the first time was taken from no other process', () => {
   const entries = [
     entry('run.started', { workers: {} }),
     entry('run.resumed', {}),

@@ -196,7 +196,7 @@ export async function repeatWhatNeverArrived({ run }: PlanBench): Promise<void> 
   const { lanes } = JSON.parse(stdout) as {
     readonly lanes: readonly Readonly<Record<'state' | 'instance' | 'step', string> & { asks?: string }>[];
   };
-  // One that waits and asks nothing waits for a worker.
+  // One that asks nothing goes on with the plan.
   for (const { state, instance, step, asks } of lanes)
     if (state === 'waiting' && step === 'recover' && asks !== undefined)
       await run('plans', 'retry', 'last', `data/${instance}/recover`);

@@ -124,8 +124,8 @@ export async function resumePlan(
 
 /**
  * What `--confirm` names, each time one group or several with commas, or the plan where people have to
- * approve it. Throws `plan.no-group` for any other name: nobody would notice that it confirms nothing until
- * the plan waits for it.
+ * approve it. Throws `plan.no-group` for any other name, which would confirm nothing, and show only when the
+ * plan waits for it.
  */
 function confirmedNames(
   { confirm = [] }: Pick<PlanFlags, 'confirm'>,

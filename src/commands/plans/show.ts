@@ -130,12 +130,12 @@ function leftBy(
   status: RunSummary['status'],
   entries: readonly Entry[],
 ): Pick<ResultOf<'plan-run'>, 'leftBecause'> {
+  if (status !== 'open') return {};
   const newest = entries.findLast(({ type }) => type === 'run.detached' || type === 'run.resumed');
-  const isUntaken = newest === undefined && workersOf(entries) !== undefined;
-  const { why } = isUntaken
-    ? { why: 'no worker has taken it yet' }
-    : fieldsOf(newest?.type === 'run.detached' ? newest.body : undefined);
-  return status === 'open' && typeof why === 'string' && why !== '' ? { leftBecause: why } : {};
+  if (newest === undefined && workersOf(entries) !== undefined)
+    return { leftBecause: 'no worker has taken it yet' };
+  const { why } = fieldsOf(newest?.type === 'run.detached' ? newest.body : undefined);
+  return typeof why === 'string' && why !== '' ? { leftBecause: why } : {};
 }
 
 function groupOf(runId: string, id: string, record: GroupRecord | undefined): Group {
