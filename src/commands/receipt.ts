@@ -96,16 +96,16 @@ async function ofRun(journal: Reader, run: RunSummary): Promise<StatedRun> {
 }
 
 async function ofPlan(journal: Reader, run: RunSummary): Promise<StatedRun> {
-  const { planStatementOf } = await import('../receipts/plan-statement.ts');
-  const reports = await planReportOf(journal, run);
+  const { planStatementOf, startedRun } = await import('../receipts/plan-statement.ts');
+  const children = new Map<string, StartedRun>();
+  const reports = await planReportOf(journal, run, (id, report, entries) => {
+    children.set(id, startedRun(report, entries));
+  });
   if (reports === undefined)
     throw new LifeboatError('receipt.no-verdict', 'this run has no plan on record', {
       hints: ['nothing was signed', `its evidence as a bundle: lifeboat audit export ${run.runId}`],
       exitCode: EXIT.usage,
     });
-  const children = new Map<string, StartedRun>();
-  for (const [id, report] of reports.children)
-    children.set(id, { report, entries: await journal.read(`run/${id}`) });
   const reportText = renderPlanReport(reports.plan, 'json', {});
   return { statement: planStatementOf(reports.plan, children, reportText), reportText };
 }

@@ -10,18 +10,16 @@ import { openReaderOf } from '../compose/store-of.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Brand } from '../report/brand.ts';
 import { type Comparison, compareReports } from '../report/comparison.ts';
-import { estateOf } from '../report/estate.ts';
+import { type EstateReport, estateOf, estateReport } from '../report/estate.ts';
 import type { Report } from '../report/model/model.ts';
 import { comparePlanReports } from '../report/plan/plan-comparison.ts';
 import type { PlanReport } from '../report/plan/plan-report.ts';
 import { type ReportFormat, renderComparison, renderEstate, renderReport } from '../report/render-report.ts';
 import { findRun, listRuns } from '../runner/runs.ts';
-import type { JournalReader } from '../store/journal.ts';
-import type { RunSummary } from '../store/projections/run-summary.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
-import { isPlanRun, type PlanReports, planReportOf } from './plans/plan-report-of.ts';
-import { brandOf, reportOf } from './run/run-report.ts';
+import { isPlanRun, type PlanReports, planReportOf, type TakeChild } from './plans/plan-report-of.ts';
+import { brandOf, groundOf, reportOf, reportOfEntries } from './run/run-report.ts';
 
 interface ReportFlags {
   readonly format?: ReportFormat;
@@ -37,17 +35,16 @@ interface ReportFlags {
 export const report: Action<ReportFlags> = async (context, words, flags) => {
   assertCount(words, flags);
   if (flags.all === true) return reportAll(context, flags);
-  const found: Found[] = [];
-  for (const word of words) found.push(await reportOfRun(await whereRunIs(context, word), word));
   const format = formatOf(flags, context);
   const brand = format === 'json' ? {} : await brandOf(context);
+  const { planReportFiles } = await import('./plans/put-plan-report.ts');
+  const files = planReportFiles(context, { out: flags.out, format, brand });
+  const take = flags.compare === true ? undefined : files.take;
+  const found: Found[] = [];
+  for (const word of words) found.push(await reportOfRun(await whereRunIs(context, word), word, take));
   const [first] = found;
-  if (first !== undefined && 'children' in first && flags.compare !== true) {
-    const { putPlanReport } = await import('./plans/put-plan-report.ts');
-    await putPlanReport(context, first, { out: flags.out, format, brand });
-    return EXIT.closed;
-  }
-  put(context, flags.out, await written(found, format, context, brand));
+  if (first !== undefined && 'children' in first && flags.compare !== true) await files.put(first);
+  else put(context, flags.out, await written(found, format, context, brand));
   return EXIT.closed;
 };
 
@@ -64,9 +61,17 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
     const begun = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
     // The steps of a plan that are no runbooks are in the record of the plan.
     const all = begun.filter((run) => !isPlanRun(run) && run.runbook !== 'plan-step');
-    const reports: Report[] = [];
-    for (const run of all) reports.push(await reportOf(journal, run));
-    const plans = await planReportsOf(journal, begun.filter(isPlanRun), reports);
+    const reports = new Map<string, EstateReport>();
+    const plans: PlanReport[] = [];
+    for (const run of begun.filter(isPlanRun)) {
+      const found = await planReportOf(journal, run, (id, one) => reports.set(id, estateReport(one)));
+      if (found !== undefined) plans.push(found.plan);
+    }
+    const ground = await groundOf(journal);
+    for (const run of all.filter(({ runId }) => !reports.has(runId))) {
+      const entries = await journal.read(`run/${run.runId}`);
+      reports.set(run.runId, estateReport(await reportOfEntries(journal, run, { entries, ground })));
+    }
     const known = [...configured, ...all.flatMap(({ instance, target }) => [instance, target ?? instance])];
     const names = [...new Set(known)];
     const records = await readFleetRecord(context, names);
@@ -76,7 +81,7 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
         isConfigured: configured.includes(name),
         ...recordOf(records.get(name)),
       })),
-      reports,
+      all.flatMap(({ runId }) => reports.get(runId) ?? []),
       { since, now, plans },
     );
     const format = formatOf(flags, context);
@@ -86,20 +91,6 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
   } finally {
     await journal.close();
   }
-}
-
-async function planReportsOf(
-  journal: JournalReader,
-  runs: readonly RunSummary[],
-  reports: readonly Report[],
-): Promise<readonly PlanReport[]> {
-  const known = new Map(reports.map((one) => [one.run.id, one]));
-  const plans: PlanReport[] = [];
-  for (const run of runs) {
-    const found = await planReportOf(journal, run, known);
-    if (found !== undefined) plans.push(found.plan);
-  }
-  return plans;
 }
 
 function recordOf(part: Part<InstanceRecord> | undefined): InstanceRecord {
@@ -127,11 +118,17 @@ function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext)
   });
 }
 
-async function reportOfRun(context: CommandContext, word: string): Promise<Found> {
+async function reportOfRun(
+  context: CommandContext,
+  word: string,
+  take: TakeChild | undefined,
+): Promise<Found> {
   const journal = await openReaderOf(context);
   try {
     const run = await findRun(journal, word);
-    return (isPlanRun(run) ? await planReportOf(journal, run) : undefined) ?? (await reportOf(journal, run));
+    return (
+      (isPlanRun(run) ? await planReportOf(journal, run, take) : undefined) ?? (await reportOf(journal, run))
+    );
   } finally {
     await journal.close();
   }

@@ -13,9 +13,16 @@ import {
   statementWith,
 } from './statement.ts';
 
+/** What a run that the plan started proved. */
 export interface StartedRun {
-  readonly report: Report;
-  readonly entries: readonly Entry[];
+  readonly outcome: Report['outcome'];
+  readonly marks: ReadonlyMap<string, Mark>;
+  /** SHA-256 of those that it verified. */
+  readonly backups: readonly string[];
+}
+
+export function startedRun(report: Report, entries: readonly Entry[]): StartedRun {
+  return { outcome: report.outcome, marks: marksOf(report, entries), backups: backupsIn(entries) };
 }
 
 /**
@@ -37,7 +44,7 @@ export function planStatementOf(
   const { id, kind, source, startedAt, endedAt, tool } = run;
   return statementWith({
     reportText,
-    backups: [...children.values()].flatMap(({ entries }) => backupsIn(entries)),
+    backups: [...children.values()].flatMap(({ backups }) => backups),
     marks,
     configuration: configurationWith({
       ...{ id, plans: [run.sha256], evidence, tool },
@@ -70,7 +77,7 @@ function marksOfGroup(
     if (last === undefined) continue;
     if (child === undefined) put(marks, 'run/proven', 'failed');
     else
-      for (const [test, mark] of marksOf(child.report, child.entries))
+      for (const [test, mark] of child.marks)
         put(marks, test, test === 'run/proven' && isPersonsWord(last, child) ? 'warned' : mark);
   }
   return marks;
@@ -82,8 +89,8 @@ function isDoneOtherwise({ state, runs }: Row): boolean {
 }
 
 /** A step that is done by what a person says proves nothing; it did not fail either. */
-function isPersonsWord({ runbook, result }: Row['runs'][number], { report }: StartedRun): boolean {
-  const { status, proven, simulated } = report.outcome;
+function isPersonsWord({ runbook, result }: Row['runs'][number], { outcome }: StartedRun): boolean {
+  const { status, proven, simulated } = outcome;
   return (
     runbook === 'plan-step' &&
     result === 'done' &&

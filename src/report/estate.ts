@@ -92,16 +92,32 @@ export interface EstateRecord {
   readonly followUps: readonly FollowUp[];
 }
 
+/** What the estate shows of a run: of many runs no more is kept. */
+export type EstateReport = Pick<Report, 'run' | 'outcome' | 'measured' | 'deviations'>;
+
+export function estateReport({ run, outcome, measured, deviations }: Report): EstateReport {
+  return { run, outcome, measured, deviations };
+}
+
 /** The instances in the given order, each with its runs since a moment. Pure. */
 export function estateOf(
   records: readonly EstateRecord[],
-  reports: readonly Report[],
+  reports: readonly EstateReport[],
   {
     since,
     now,
     plans = [],
   }: { readonly since: Date; readonly now: Date; readonly plans?: readonly PlanReport[] },
 ): Estate {
+  const begun = reports
+    .filter(({ run }) => msOf(run.startedAt) >= since.getTime())
+    .toSorted((one, other) => msOf(one.run.startedAt) - msOf(other.run.startedAt));
+  const runs = Map.groupBy(
+    begun.flatMap(({ run, ...report }) =>
+      [...new Set([run.instance, run.target])].map((name) => ({ name, report: { run, ...report } })),
+    ),
+    ({ name }) => name,
+  );
   return {
     schema: 'lifeboat.estate/1',
     generatedAt: now.toISOString(),
@@ -134,11 +150,7 @@ export function estateOf(
           destroyed?.because === undefined ? [] : [{ key, at: destroyed.at, because: destroyed.because }],
         ),
         followUps: { open: open.length, overdue: open.filter((one) => isOverdue(one, now.getTime())).length },
-        runs: reports
-          .filter(({ run }) => run.instance === name || run.target === name)
-          .filter(({ run }) => msOf(run.startedAt) >= since.getTime())
-          .toSorted((one, other) => msOf(one.run.startedAt) - msOf(other.run.startedAt))
-          .map(runOf),
+        runs: (runs.get(name) ?? []).map(({ report }) => runOf(report)),
       };
     }),
   };
@@ -170,7 +182,7 @@ function planOf({ run, outcome, measured, groups, deviations }: PlanReport): Est
   };
 }
 
-function runOf({ run, outcome, measured, deviations }: Report): EstateRun {
+function runOf({ run, outcome, measured, deviations }: EstateReport): EstateRun {
   return {
     run: run.id,
     runbook: run.runbook ?? 'unknown',

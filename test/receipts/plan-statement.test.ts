@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { planStatementOf, type StartedRun } from '../../src/receipts/plan-statement.ts';
+import { planStatementOf, type StartedRun, startedRun } from '../../src/receipts/plan-statement.ts';
 import type { PlanReport } from '../../src/report/plan/plan-report.ts';
 import { CHILDREN, inputOf, planEntries, reportOn, WELL } from '../report/plan/plan-run.ts';
 import { started as begun, closed, journalOf, performed } from '../report/recovery.ts';
@@ -17,7 +17,7 @@ const verified = journalOf(
   closed(3),
 );
 
-type Outcome = StartedRun['report']['outcome'];
+type Outcome = StartedRun['outcome'];
 const PROVEN: Outcome = { status: 'closed', proven: true, text: 'proven', followUps: 0 };
 const RESTORED = '01C-data-db-1-recover-1';
 const TOLD = CHILDREN.find(({ step }) => step === 'tell')?.runId ?? '';
@@ -25,12 +25,9 @@ const TOLD = CHILDREN.find(({ step }) => step === 'tell')?.runId ?? '';
 /** The runs of the plan, each proven, but for these. Two recoveries verified the same backup. */
 function started(but: Readonly<Record<string, Partial<Outcome>>> = {}): ReadonlyMap<string, StartedRun> {
   return new Map(
-    CHILDREN.map(({ runId, step, report }) => {
-      const outcome = { ...PROVEN, ...but[runId] };
-      return [
-        runId,
-        { report: { ...report, alarms: [], outcome }, entries: step === 'recover' ? verified : [] },
-      ] as const;
+    CHILDREN.map(({ runId, step, whole }) => {
+      const report = { ...whole, alarms: [], outcome: { ...PROVEN, ...but[runId] } };
+      return [runId, startedRun(report, step === 'recover' ? verified : [])] as const;
     }),
   );
 }

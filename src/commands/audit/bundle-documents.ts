@@ -7,6 +7,7 @@ import { ownFile } from '../../base/own-program.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Brand } from '../../report/brand.ts';
+import type { Report } from '../../report/model/model.ts';
 import { FORMATS, renderPlanReport, renderReport } from '../../report/render-report.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
@@ -39,25 +40,27 @@ async function reportFiles(
   summary: RunSummary,
 ): Promise<[string, string][]> {
   const brand = await brandOf(context);
-  const found = isPlanRun(summary) ? await planReportOf(journal, summary) : undefined;
-  if (found !== undefined) return planFiles(found, brand);
-  const report = await reportOf(journal, summary);
-  return FORMATS.map((format) => [`report.${format}`, renderReport(report, format, brand)]);
+  const inAll = (report: Report, nameOf: (file: string) => string) =>
+    FORMATS.map((format): [string, string] => [
+      nameOf(`report.${format}`),
+      renderReport(report, format, brand),
+    ]);
+  if (isPlanRun(summary)) {
+    const others: [string, string][] = [];
+    const found = await planReportOf(journal, summary, (run, report) => {
+      others.push(...inAll(report, (file) => childFile(run, file)));
+    });
+    if (found !== undefined) return [...planFiles(found, brand), ...others];
+  }
+  return inAll(await reportOf(journal, summary), (file) => file);
 }
 
-/** The record of a plan's run, and that of each run that it started, in the folder of its journal. */
+/** The record of a plan's run, with links to that of each run that it started. */
 function planFiles({ plan, children }: PlanReports, brand: Brand): [string, string][] {
-  const own = FORMATS.map((format): [string, string] => {
+  return FORMATS.map((format) => {
     const fileOf = (run: string) => (children.has(run) ? childFile(run, `report.${format}`) : undefined);
     return [`report.${format}`, renderPlanReport(plan, format, brand, fileOf)];
   });
-  const others = [...children].flatMap(([run, report]) =>
-    FORMATS.map((format): [string, string] => [
-      childFile(run, `report.${format}`),
-      renderReport(report, format, brand),
-    ]),
-  );
-  return [...own, ...others];
 }
 
 /**

@@ -3,69 +3,72 @@ import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { groupsOf } from '../../plans/facts.ts';
 import type { Report } from '../../report/model/model.ts';
 import { buildPlanReport } from '../../report/plan/build-plan-report.ts';
-import type { WordedGroup } from '../../report/plan/plan-lanes.ts';
+import { childReport } from '../../report/plan/child-report.ts';
+import type { ReportedChild, WordedGroup } from '../../report/plan/plan-lanes.ts';
 import type { PlanReport } from '../../report/plan/plan-report.ts';
 import { inputOf } from '../../runner/run-log.ts';
-import type { JournalReader, Log } from '../../store/journal.ts';
-import { lossesOf } from '../../store/log/log-entries.ts';
+import type { Entry, JournalReader, Log } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
-import { reportOf } from '../run/run-report.ts';
+import { groundOf, reportOfEntries } from '../run/run-report.ts';
 import { stepInWords } from './step-words.ts';
 
-/** The record of a plan's run, and those of everything that it started, by run. */
+/** The record of a plan's run, and the runs that it started, which have reports of their own. */
 export interface PlanReports {
   readonly plan: PlanReport;
-  readonly children: ReadonlyMap<string, Report>;
+  readonly children: ReadonlySet<string>;
 }
 
-type Reader = Pick<JournalReader, 'read' | 'rows'> & { readonly log: Pick<Log, 'head'> };
+/** Takes the report and the entries of a run that the plan started; nothing else keeps them. */
+export type TakeChild = (runId: string, report: Report, entries: readonly Entry[]) => void;
 
 export function isPlanRun({ runbook }: Pick<RunSummary, 'runbook'>): boolean {
   return runbook === planRunbook.id;
 }
 
+type Reader = Pick<JournalReader, 'read' | 'rows'> & { readonly log: Pick<Log, 'head'> };
+
 /**
- * `known`: reports made already. Undefined without a plan on record, as an older version may have written.
+ * Undefined without a plan on record, as an older version may have written. One run after another is read,
+ * and handed to `take`.
  */
 export async function planReportOf(
   journal: Reader,
   { runId }: Pick<RunSummary, 'runId'>,
-  known: ReadonlyMap<string, Report> = new Map(),
+  take: TakeChild = () => undefined,
 ): Promise<PlanReports | undefined> {
   const entries = await journal.read(`run/${runId}`);
   const input = inputOf(entries) as unknown as Partial<PlanInput> | undefined;
   if (input?.plan === undefined || input.groups === undefined) return undefined;
-  const rows = await childrenOf(journal, runId);
-  const children = new Map<string, Report>();
-  for (const row of rows) {
-    const summary = await summaryOf(journal, row.runId);
+  const ground = await groundOf(journal);
+  const children: ReportedChild[] = [];
+  for (const row of await childrenOf(journal, runId)) {
+    const own = await journal.read(`run/${row.runId}`);
+    const summary = summaryOf(row.runId, own);
     if (summary === undefined) continue;
-    children.set(row.runId, known.get(row.runId) ?? (await reportOf(journal, summary)));
+    const report = await reportOfEntries(journal, summary, { entries: own, ground });
+    take(row.runId, report, own);
+    children.push({ ...row, report: childReport(report) });
   }
-  const { note } = await journal.log.head();
+  const { note, losses } = ground;
   const plan = buildPlanReport({
     generatedAt: new Date(),
     entries,
     wishes: await journal.read(`plan/${runId}`),
     input: input as PlanInput,
     groups: wordedGroups(input as PlanInput),
-    children: rows.flatMap((row) => {
-      const report = children.get(row.runId);
-      return report === undefined ? [] : [{ ...row, report }];
-    }),
-    losses: await lossesOf(journal),
+    children,
+    losses,
     ...(note === undefined ? {} : { note }),
   });
-  return { plan, children };
+  return { plan, children: new Set(children.map((child) => child.runId)) };
 }
 
-async function summaryOf(
-  journal: Pick<JournalReader, 'read'>,
+function summaryOf(
   runId: string,
-): Promise<Parameters<typeof reportOf>[1] | undefined> {
-  const [started] = await journal.read(`run/${runId}`);
-  const body = started?.body as Partial<Parameters<typeof reportOf>[1]> | undefined;
+  [started]: readonly Entry[],
+): Parameters<typeof reportOfEntries>[1] | undefined {
+  const body = started?.body as Partial<Parameters<typeof reportOfEntries>[1]> | undefined;
   const { runbook, version, instance, target } = body ?? {};
   if (runbook === undefined || version === undefined || instance === undefined) return undefined;
   return { runId, runbook, version, instance, target };

@@ -1,11 +1,12 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../base/folders.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { notWritten, putNew, writeNewFile } from '../../cli/write-new-file.ts';
+import { isTaken, notWritten, putNew, writeNewFile } from '../../cli/write-new-file.ts';
 import type { Brand } from '../../report/brand.ts';
 import { type ReportFormat, renderPlanReport, renderReport } from '../../report/render-report.ts';
-import type { PlanReports } from './plan-report-of.ts';
+import type { PlanReports, TakeChild } from './plan-report-of.ts';
 
 interface Wish {
   readonly out: string | undefined;
@@ -13,38 +14,50 @@ interface Wish {
   readonly brand: Brand;
 }
 
+/** Writes the reports of a plan's run and of the runs that it started. */
+export interface PlanReportFiles {
+  /** Writes the report of a run beside that of the plan, if there is a folder for it. */
+  readonly take: TakeChild;
+  /** At last that of the plan: where it is, the others are. */
+  put(reports: PlanReports): Promise<void>;
+}
+
 /**
  * To stdout, or a new `.md`, `.html` or `.json` file. Any other name is a folder for the report, and those of
  * children, linked. Never overwrites a file (`usage.out`, exit 2).
  */
-export async function putPlanReport(
-  context: CommandContext,
-  { plan, children }: PlanReports,
-  { out, format, brand }: Wish,
-): Promise<void> {
-  if (out === undefined || /\.(?:md|html|json|ya?ml)$/iu.test(out)) {
-    putNew(context, out, await inForm(plan, context, () => renderPlanReport(plan, format, brand)));
-    return;
-  }
-  makePrivateFolder(out);
-  const fileOf = (run: string) => (children.has(run) ? `${run}.${format}` : undefined);
-  const files: (readonly [string, string])[] = [
-    [`report.${format}`, renderPlanReport(plan, format, brand, fileOf)],
-    ...[...children].map(
-      ([run, report]) => [`${run}.${format}`, renderReport(report, format, brand)] as const,
-    ),
-  ];
-  for (const [name, text] of files) {
-    const path = join(out, name);
+export function planReportFiles(context: CommandContext, { out, format, brand }: Wish): PlanReportFiles {
+  if (out === undefined || /\.(?:md|html|json|ya?ml)$/iu.test(out))
+    return {
+      take: () => undefined,
+      async put({ plan }) {
+        putNew(context, out, await inForm(plan, context, () => renderPlanReport(plan, format, brand)));
+      },
+    };
+  const own = join(out, `report.${format}`);
+  const fileOf = (run: string) => `${run}.${format}`;
+  const write = (path: string, text: string) => {
     try {
       writeNewFile(path, text);
     } catch (cause) {
       throw notWritten(path, cause);
     }
-  }
-  context.stderr.write(
-    `written: ${show(join(out, `report.${format}`), 200)}, with ${children.size} of its runs\n`,
-  );
+  };
+  return {
+    take(run, report) {
+      if (existsSync(own)) throw isTaken(own);
+      makePrivateFolder(out);
+      write(join(out, fileOf(run)), renderReport(report, format, brand));
+    },
+    async put({ plan, children }) {
+      makePrivateFolder(out);
+      write(
+        own,
+        renderPlanReport(plan, format, brand, (run) => (children.has(run) ? fileOf(run) : undefined)),
+      );
+      context.stderr.write(`written: ${show(own, 200)}, with ${children.size} of its runs\n`);
+    },
+  };
 }
 
 async function inForm(

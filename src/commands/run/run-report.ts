@@ -14,30 +14,61 @@ import { untilEnd } from '../../report/model/model-rows.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/fold.ts';
 import { type Entry, HOLDERS_STREAM, type JournalReader, type Log } from '../../store/journal.ts';
-import { lossesOf } from '../../store/log/log-entries.ts';
+import { type Loss, lossesOf } from '../../store/log/log-entries.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
 
+type Reader = Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> };
+
+/** What every report of a journal says alike: its newest signed head, its losses, who holds its keys. */
+export interface ReportGround {
+  readonly note: string | undefined;
+  readonly losses: readonly Loss[];
+  readonly holders: readonly Entry[];
+}
+
+export async function groundOf(journal: Reader): Promise<ReportGround> {
+  const { note } = await journal.log.head();
+  return { note, losses: await lossesOf(journal), holders: await journal.read(HOLDERS_STREAM) };
+}
+
 /** With its entries in its instances' ledgers and the newest signed head. `files` belong to its evidence. */
 export async function reportOf(
-  journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
-  { runId, instance, runbook, version, target }: ReportedRun,
+  journal: Reader,
+  run: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
   find: FindRunbook = runbookOf,
 ): Promise<Report> {
-  const entries = await journal.read(`run/${runId}`);
+  const entries = await journal.read(`run/${run.runId}`);
+  return reportOfEntries(journal, run, { entries, ground: await groundOf(journal), files, find });
+}
+
+/** The same for a run whose entries are read already. */
+export async function reportOfEntries(
+  journal: Pick<JournalReader, 'read'>,
+  { runId, instance, runbook, version, target }: ReportedRun,
+  {
+    entries,
+    ground: { note, ...ground },
+    files = [],
+    find = runbookOf,
+  }: {
+    readonly entries: readonly Entry[];
+    readonly ground: ReportGround;
+    readonly files?: readonly { readonly name: string; readonly sha256: string }[];
+    readonly find?: FindRunbook;
+  },
+): Promise<Report> {
   const history = await ledgersOf(journal, [...new Set([instance, target ?? instance])]);
-  const { note } = await journal.log.head();
   return buildReport(entries, {
     generatedAt: new Date(),
     history,
-    holders: await journal.read(HOLDERS_STREAM),
     ledger: history.filter(
       ({ body }) => typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId,
     ),
     files,
-    losses: await lossesOf(journal),
+    ...ground,
     ...whatItTook(find(runbook, version), entries),
     ...(note === undefined ? {} : { note }),
   });

@@ -39,8 +39,7 @@ export function buildPlanReport(source: PlanReportSource): PlanReport {
   const startedAt = entries[0]?.at ?? '';
   const incidentAt = incidentIn(input, startedAt);
   const until =
-    over?.entry.at ??
-    lastOf([entries.at(-1)?.at, ...children.map(({ report }) => report.entries.at(-1)?.at)]);
+    over?.entry.at ?? lastOf([entries.at(-1)?.at, ...children.map(({ report }) => report.lastAt)]);
   const span = { from: incidentAt ?? startedAt, until, isOver: over !== undefined };
   const sources = moments
     .filter(({ type }) => type === 'operator.setSource')
@@ -228,7 +227,7 @@ function ofChildren(children: readonly ReportedChild[]): readonly PlanDeviation[
       .filter(({ kind }) => kind !== 'resumed')
       .map(({ kind, what, reason }): PlanDeviation => {
         const place = `${group}/${lane}/${step}`;
-        const by = report.run.operator ?? 'unknown';
+        const by = report.operator ?? 'unknown';
         return {
           at: endedAt ?? startedAt,
           by,

@@ -1,9 +1,9 @@
 import type { Lane, PlanInput, ResolvedGroup, Step } from '../../../machines/parts/plan.ts';
-import type { Report } from '../model/model.ts';
+import type { ChildReport } from './child-report.ts';
 import { isContinued, type PlanMoment, wordIn } from './plan-moments.ts';
 import type { PlanGroup, PlanLane, PlanStepRow, StepState } from './plan-report.ts';
 
-/** A run that a plan's run started, with its own report. */
+/** A run that a plan's run started, with what its own report says. */
 export interface ReportedChild {
   readonly runId: string;
   readonly group: string;
@@ -16,7 +16,7 @@ export interface ReportedChild {
   readonly result?: 'done' | 'failed' | undefined;
   readonly where?: string | undefined;
   readonly cause?: string | undefined;
-  readonly report: Report;
+  readonly report: ChildReport;
 }
 
 /** A group, its phase, and a text for each step by its id. */

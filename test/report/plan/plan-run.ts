@@ -2,7 +2,9 @@ import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { wordedGroups } from '../../../src/commands/plans/plan-report-of.ts';
 import { readPlan } from '../../../src/plans/plan-file.ts';
 import { resolvePlan } from '../../../src/plans/resolve.ts';
+import type { Report } from '../../../src/report/model/model.ts';
 import { buildPlanReport } from '../../../src/report/plan/build-plan-report.ts';
+import { childReport } from '../../../src/report/plan/child-report.ts';
 import type { ReportedChild } from '../../../src/report/plan/plan-lanes.ts';
 import type { PlanReport } from '../../../src/report/plan/plan-report.ts';
 import { buildReport } from '../../../src/report/report.ts';
@@ -106,17 +108,10 @@ interface ChildWish {
   readonly lost?: number;
 }
 
-/** A child with a report of its own. */
-export function child({
-  group,
-  lane,
-  step,
-  from,
-  until,
-  result,
-  attempt = 1,
-  lost,
-}: ChildWish): ReportedChild {
+/** A child with its entries and its own report, whole. */
+type Child = ReportedChild & { readonly whole: Report; readonly entries: readonly Entry[] };
+
+export function child({ group, lane, step, from, until, result, attempt = 1, lost }: ChildWish): Child {
   const runId = `01C-${group}-${lane}-${step}-${attempt}`.replaceAll('--', '-');
   const start = runEntry(runId, 'run.started', {
     runbook: 'disaster-recovery',
@@ -127,17 +122,19 @@ export function child({
     tool: { name: 'lifeboat', version: '0.1.0', node: '24.21.0' },
     operator: 'Ada',
   });
-  const report = buildReport(stored([[from, start, 'ada']]), { generatedAt: new Date(START) });
-  const measured = lost === undefined ? undefined : measuredWith(lost);
+  const entries = stored([[from, start, 'ada']]);
+  const report = buildReport(entries, { generatedAt: new Date(START) });
+  const whole = { ...report, measured: lost === undefined ? undefined : measuredWith(lost) };
   return {
     ...{ runId, group, lane, step, attempt, runbook: 'disaster-recovery', startedAt: at(from) },
     ...(until === undefined ? {} : { endedAt: at(until) }),
     ...(result === undefined ? {} : { result }),
-    report: { ...report, measured },
+    ...{ whole, entries },
+    report: childReport(whole),
   };
 }
 
-function measuredWith(lost: number): ReportedChild['report']['measured'] {
+function measuredWith(lost: number): Report['measured'] {
   return {
     ...{ status: 'over', since: 'run', from: at(0), until: at(60), restores: true, notes: [] },
     slices: { decide: 0, queue: 0, execute: 0, human: 0, rebind: 0 },
@@ -171,7 +168,7 @@ export const WELL: readonly Timed[] = [
   [1000, { type: 'group.ended', group: 'healthy', how: 'done' }],
 ];
 
-export const CHILDREN: readonly ReportedChild[] = [
+export const CHILDREN: readonly Child[] = [
   child({ group: 'data', lane: 'db-1', step: 'recover', from: 10, until: 200, result: 'done', lost: 120 }),
   child({ group: 'data', lane: 'db-1', step: 'switch', from: 200, until: 290, result: 'done' }),
   child({ group: 'data', lane: 'db-4', step: 'recover', from: 300, until: 600, result: 'done', lost: 600 }),
