@@ -4,8 +4,10 @@ import { createInterface } from 'node:readline';
 import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { startCluster } from '../bench-kit/postgres.ts';
 
+const WRITERS = 50;
+
 export interface TeamBench {
-  /** Durable appends a second of all processes together. Budget: at least 1,000 from 50. */
+  /** Durable appends a second of all processes together. Budget: at least 1,000. */
   readonly appends: number;
   /** Milliseconds of the median append, and of the slowest of a hundred. */
   readonly medianMs: number;
@@ -17,10 +19,10 @@ export interface TeamBench {
 }
 
 /**
- * Measures the store of a team on a PostgreSQL with fsync on: this many processes, each appending to a run of
- * its own.
+ * Measures the store of a team on a PostgreSQL with fsync on: 50 writers, each appending to a run of its own,
+ * in this many processes.
  */
-export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench> {
+export async function benchTeam(processes: number, seconds: number): Promise<TeamBench> {
   const cluster = await startCluster({ fsync: true });
   try {
     const database = await cluster.makeDatabase();
@@ -28,7 +30,9 @@ export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench>
     await initPostgresStore({ address, env: process.env });
     await cluster.query('create table plain (body text)', database);
     const workers = await Promise.all(
-      Array.from({ length: processes }, (_, number) => startWorker(address, `bench-${number}`)),
+      Array.from({ length: processes }, (_, number) =>
+        startWorker(address, `bench-${number}`, WRITERS / processes),
+      ),
     );
     const measure = async (what: 'append' | 'plain') => {
       const times = (await Promise.all(workers.map((worker) => worker.run(`${what} ${seconds}`)))).flat();
@@ -47,9 +51,11 @@ export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench>
 }
 
 /** A process that does what a line on its input says, and answers with the times that it took. */
-async function startWorker(address: string, name: string) {
+async function startWorker(address: string, name: string, writers: number) {
   const script = join(import.meta.dirname, 'team-worker.ts');
-  const child = spawn(process.execPath, [script, address, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, address, name, String(writers)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async () => JSON.parse((await lines.next()).value ?? 'null') as number[];
   const ended = new Promise((resolve) => child.once('close', resolve));

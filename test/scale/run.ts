@@ -7,6 +7,7 @@ import { startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { randomFrom } from '../random.ts';
 import { besideAnsible } from './ansible.ts';
+import { listings } from './listings.ts';
 import { openStage, printFigures, recoveries } from './stage.ts';
 import { type Used, usedBy } from './used-by.ts';
 
@@ -33,6 +34,10 @@ const { values: options } = parseArgs({
     ansible: { type: 'string', default: '0' },
     /** A folder for a profile of each worker that ends by itself. */
     profile: { type: 'string' },
+    /** Measures the commands and screens that list, afterwards. */
+    listings: { type: 'boolean', default: false },
+    /** Leaves all standing until Ctrl-C, to look at it. */
+    stay: { type: 'boolean', default: false },
     /** Keeps what the processes said. */
     keep: { type: 'boolean', default: false },
   },
@@ -109,6 +114,7 @@ async function trial(): Promise<number> {
       'carried out twice': twice.length,
     });
     for (const line of twice) process.stdout.write(`${line}\n`);
+    if (options.listings) printFigures(await listings(stage));
     const hosts = Number(options.ansible);
     if (hosts > 0) {
       const { seconds: playing, processorSeconds } = await besideAnsible(stage.folder, hosts);
@@ -118,6 +124,10 @@ async function trial(): Promise<number> {
         'its processor seconds for each host': processorSeconds / hosts,
         'a run of the workers against that': processor / children / (processorSeconds / hosts),
       });
+    }
+    if (options.stay) {
+      say(`LIFEBOAT_STORE='${cluster.address(database)}' LIFEBOAT_HOME=${stage.folder}/operator`);
+      await new Promise(() => undefined);
     }
     return twice.length === 0 && performed + given >= instances && most <= limit ? 0 : 1;
   } finally {

@@ -8,6 +8,7 @@ import { initPostgresStore } from '../../src/store/postgres/schema.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { openKeys } from '../bench-kit/key-store.ts';
 import type { Cluster } from '../bench-kit/postgres.ts';
+import { openPseudoTerminal, type Terminal } from '../bench-kit/pseudo-terminal.ts';
 import { until } from '../bench-kit/until.ts';
 import { mostAtWork, type Told } from '../plans/most-at-work.ts';
 import { quickFolder } from '../quick-folder.ts';
@@ -56,6 +57,10 @@ export interface Stage {
   start(name: string, ...words: readonly string[]): Started;
   /** Runs a command line of the operator to its end. */
   command(...words: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  /** The same, to count what it uses; what it prints is thrown away. */
+  spawnCommand(...words: readonly string[]): ChildProcess;
+  /** The same, in a terminal of 100 x 30. */
+  openScreen(...words: readonly string[]): Terminal;
   beginPlan(): Promise<void>;
   /** What the record holds of runs. */
   standing(): Promise<Standing>;
@@ -144,19 +149,19 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     return home;
   };
+  const envOf = (name: string) => ({
+    LIFEBOAT_CONFIG: config,
+    LIFEBOAT_STORE: address,
+    LIFEBOAT_PASSPHRASE_COMMAND: `echo '${CANARIES.passphrase}'`,
+    LIFEBOAT_HOME: homeOf(name),
+    NO_COLOR: '1',
+    ...placeOf(name).env,
+  });
   const spawnOf = (name: string, flags: readonly string[], words: readonly string[]) => {
-    const { under = [], env = {} } = placeOf(name);
+    const { under = [] } = placeOf(name);
     const [program = '', ...rest] = [...under, process.execPath, ...flags, cli, ...words];
     const child = spawn(program, rest, {
-      env: {
-        ...process.env,
-        LIFEBOAT_CONFIG: config,
-        LIFEBOAT_STORE: address,
-        LIFEBOAT_PASSPHRASE_COMMAND: `echo '${CANARIES.passphrase}'`,
-        LIFEBOAT_HOME: homeOf(name),
-        NO_COLOR: '1',
-        ...env,
-      },
+      env: { ...process.env, ...envOf(name) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     own.add(child);
@@ -239,6 +244,16 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     },
     start: (name, ...words) => start(name, [], words),
     command,
+    spawnCommand(...words) {
+      const child = spawnOf('operator', [], words);
+      child.stdout?.resume();
+      child.stderr?.resume();
+      return child;
+    },
+    openScreen: (...words) =>
+      openPseudoTerminal(['exec', process.execPath, cli, ...words].join(' '), {
+        env: { PATH: process.env['PATH'] ?? '', ...envOf('operator') },
+      }),
     async beginPlan() {
       const begun = await command('plans', 'run', 'all', '--confirm', 'data', '--yes', '--detach');
       if (begun.code !== 0) throw new Error(begun.stderr);
