@@ -36,6 +36,32 @@ export function verdictOf(findings: readonly Pick<Finding, 'severity'>[]): Verdi
   return findings.some(({ severity }) => severity === 'limit') ? 'consistent' : 'intact';
 }
 
+/** So many limits or notes of one kind are told each. */
+const MAX_ALIKE = 3;
+
+/** One finding, and how many more there are of its kind. */
+export interface Told {
+  readonly finding: Finding;
+  readonly more: number;
+}
+
+/**
+ * For people: each problem, but of many limits or notes of one kind the first alone. In a team, the
+ * transcripts of ten thousand runs may be on other machines; another limit has to be seen beside them. Pure.
+ */
+export function toldFindings(findings: readonly Finding[]): readonly Told[] {
+  const kinds = Map.groupBy(findings, ({ severity, code }) => `${severity} ${code}`);
+  return findings.flatMap((finding) => {
+    const alike = kinds.get(`${finding.severity} ${finding.code}`) ?? [];
+    if (finding.severity === 'problem' || alike.length <= MAX_ALIKE) return { finding, more: 0 };
+    return finding === alike[0] ? { finding, more: alike.length - 1 } : [];
+  });
+}
+
+export function toldWords({ finding: { shortMessage }, more }: Told): string {
+  return more === 0 ? shortMessage : `${shortMessage}, and ${more} more of this kind`;
+}
+
 /** More would bury the sentence. */
 const MAX_NAMED = 5;
 
@@ -47,9 +73,7 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
     ({ place, size, at }) => `${place} (${counted(size, 'entry', 'entries')}, ${formatTime(at)} UTC)`,
   );
   if (verdict === 'intact') return `intact, up to the newest checkpoint of each place: ${reach.join(', ')}`;
-  const limits = findings
-    .filter(({ severity }) => severity === 'limit')
-    .map(({ shortMessage }) => shortMessage);
+  const limits = toldFindings(findings.filter(({ severity }) => severity === 'limit')).map(toldWords);
   const rest = limits.length > MAX_NAMED ? [`${limits.length - MAX_NAMED} more, listed above`] : [];
   return `consistent, but not all of it is pinned: ${[...limits.slice(0, MAX_NAMED), ...rest].join('; ')}`;
 }
@@ -64,17 +88,21 @@ export interface Findings {
   list(): readonly Finding[];
 }
 
-/** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
+/** Findings of one kind beyond this number are only counted: a destroyed store must not fill the memory. */
 const MAX_FINDINGS = 500;
 
 /** An empty collection. It cleans its input: names and texts come from the maker of the record. */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
+  const counts = new Map<string, number>();
   let more = 0;
   const add =
     (severity: Finding['severity']) =>
     (code: string, shortMessage: string, where: Where = {}) => {
-      if (found[severity].length >= MAX_FINDINGS) {
+      const kind = `${severity} ${code}`;
+      const count = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, count);
+      if (count > MAX_FINDINGS) {
         more += 1;
         return;
       }

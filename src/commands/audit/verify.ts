@@ -4,6 +4,8 @@ import {
   createFindings,
   type Finding,
   type Pin,
+  toldFindings,
+  toldWords,
   VERDICT_EXIT,
   type Verdict,
   verdictOf,
@@ -149,14 +151,16 @@ async function printAudit(context: CommandContext, verified: Verified): Promise<
 function printLines(context: CommandContext, verified: Verified, words: string): void {
   const { findings, pins, entries, streams, anchor, run, receipts } = verified;
   const line = (text: string) => void context.stdout.write(`${text}\n`);
-  for (const { severity, stream, seq, shortMessage } of findings.slice(0, MAX_FINDINGS)) {
+  const told = toldFindings(findings);
+  for (const { finding, more } of told.slice(0, MAX_FINDINGS)) {
+    const { severity, stream, seq } = finding;
     const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
       .filter((part) => part !== undefined)
       .join(' ');
-    line(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}`);
+    line(`${severity}: ${place === '' ? '' : `${place}: `}${toldWords({ finding, more })}`);
   }
-  const more = findings.length - MAX_FINDINGS;
-  if (more > 0) line(`${more} more are not shown: see them with -o json`);
+  const hidden = findings.length - Math.min(told.length, MAX_FINDINGS);
+  if (hidden > 0) line(`${hidden} more are not shown: see them with -o json`);
   if (run !== undefined) line(runInWords(run));
   for (const { about, path, state } of receipts)
     if (state === 'verified')
