@@ -12,15 +12,15 @@ const TELLING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Wakes what other processes of this machine have written about: a queue inside this process does not hear
- * of their wake-ups. Ends with the signal; rejects with the journal's errors.
+ * Wakes what other processes of this machine write about after the log's first `size` entries: a queue inside
+ * this process does not hear of their wake-ups. Ends with the signal; rejects with the journal's errors.
  */
 export async function hearOthers(
   journal: JournalReader,
   queue: Pick<Queue, 'wake'>,
+  size: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { size } = await journal.log.head();
   for await (const entries of journal.follow(size, signal)) {
     const found = new Set<string>();
     for (const entry of entries) for (const run of await runsOf(journal, entry)) found.add(run);

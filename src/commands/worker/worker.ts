@@ -95,8 +95,12 @@ export const worker: Action<WorkerFlags> = async (
       );
       working.catch(() => undefined);
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
+      if (isQueueOwn) {
+        // What was left up to here is swept, what is left from here on is heard.
+        const { size } = await journal.log.head();
+        hearOthers(journal, queue, size, stop.signal).catch(() => undefined);
+      }
       void sweep(isQueueOwn ? 'all' : 'quiet');
-      if (isQueueOwn) hearOthers(journal, queue, stop.signal).catch(() => undefined);
       const signal = await Promise.race([
         stopped.promise,
         broken.promise,
