@@ -65,6 +65,9 @@ describe.concurrent('a key that is due for rotation', () => {
     const { expect } = context;
     const home = await overdue(context);
     const before = (await statusOf(home)).rotation?.key;
+    const misspelt = await home.run('run', 'rotate-key', '--all-due', '--yes', '--confirm', 'orders,ordes');
+    expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('no instance ordes in')]);
+    expect(await home.good('runs', '--open')).not.toContain('rotate-key');
     const waits = await home.run('run', 'rotate-key', '--all-due', '--yes');
     expect(waits.code, waits.stderr).toBe(3);
     await home.good('resume', '--abandon', 'a test');

@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
-import { loadConfig } from '../../config/load.ts';
+import { instanceNamed, loadConfig } from '../../config/load.ts';
 import { readLedgers } from '../../store/projections/ledgers.ts';
 import { rotationsOf } from '../../store/projections/rotation.ts';
 import type { RunFlags } from './run.ts';
@@ -12,7 +12,8 @@ import type { RunFlags } from './run.ts';
 /**
  * `lifeboat run rotate-key --all-due`: rotates the key of each instance whose cryptoperiod is over, each in a
  * run of its own, in the order of the config. The first run that does not end well ends the command with its
- * exit code; what is left is said. `--confirm` lists the names, with commas. Exit 0 when nothing is due.
+ * exit code; what is left is said. `--confirm` lists the names, with commas; a name that the config lacks is
+ * refused (`config.instance`, exit 2) before anything begins. Exit 0 when nothing is due.
  */
 export async function rotateAllDue(
   context: CommandContext,
@@ -25,13 +26,15 @@ export async function rotateAllDue(
   const config = await loadConfig(context.env, context.configPath);
   if (Object.values(config.instances).every(({ cryptoperiod }) => cryptoperiod === undefined))
     throw usage(`${show(config.path, 200)} names no cryptoperiod`, 'such as: keys: { cryptoperiod: 180d }');
+  const confirmed = confirm?.split(',').map((name) => name.trim());
+  // A misspelt name would leave its rotation waiting for it.
+  for (const name of confirmed ?? []) instanceNamed(config, name);
   const rotations = rotationsOf(config.instances, await readLedgersIfAny(context), Date.now());
   for (const rotation of rotations)
     if (rotation.state === 'unknown')
       context.stderr.write(`${rotation.instance}: not known: ${rotation.why}\n`);
   const due = rotations.flatMap((rotation) => (rotation.state === 'due' ? [rotation] : []));
   if (due.length === 0) context.stderr.write('no key is due for rotation\n');
-  const confirmed = confirm?.split(',').map((name) => name.trim());
   let worst: number = EXIT.closed;
   for (const [at, { instance: name, key, dueAt }] of due.entries()) {
     context.stderr.write(
