@@ -5,7 +5,14 @@ import { brotliCompressSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { drawAtOnce, drawFromMemory } from './drawing.ts';
 import { bundleParts } from './parts.ts';
-import { ageWithoutFetch, bossInPart, smallWordLists, startLazily, undiciInPart } from './plugins.ts';
+import {
+  ageWithoutFetch,
+  bossInPart,
+  smallWordLists,
+  startLazily,
+  undiciInPart,
+  yogaWithoutFetch,
+} from './plugins.ts';
 
 /** The folder of the checkout. */
 export const ROOT = join(import.meta.dirname, '..');
@@ -30,6 +37,7 @@ const COMMON = {
     ageWithoutFetch,
     smallWordLists,
     bossInPart,
+    yogaWithoutFetch,
   ],
 } satisfies BuildOptions;
 
@@ -79,8 +87,6 @@ export async function bundleCommands(
       'import.meta.url': 'here',
       'import.meta.filename': '__filename',
       'import.meta.dirname': '__dirname',
-      // Yoga looks whether there is one, and Node would load its whole HTTP client to tell.
-      fetch: 'undefined',
     },
   });
   const stamp = createHash('sha256');

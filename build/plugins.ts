@@ -87,6 +87,20 @@ export const ageWithoutFetch: Plugin = {
 };
 
 /**
+ * Yoga looks whether there is a `fetch`, and Node would load its whole HTTP client to tell. Only here: a
+ * check of a plan asks by it. Fails when a new version looks different.
+ */
+export const yogaWithoutFetch: Plugin = {
+  name: 'yoga-without-fetch',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]yoga-layout[\\/]dist[\\/]binaries[\\/].+\.js$/ }, ({ path }) => ({
+      contents: replaceAll(readFileSync(path, 'utf8'), /typeof fetch\b/g, 'typeof undefined'),
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/**
  * pg-boss without what it brings for others: recurrence rules, which are a fifth of its bytes. Schedules here
  * are cron expressions.
  */

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { PlanEvaluation } from '../../src/plans/evaluation-schema.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { useQuickBenches } from '../bench-kit/test-bench.ts';
+import { useBenches, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../bench-kit/until.ts';
 import { isPerform, openPlanBench } from '../plans/plan-bench.ts';
 
@@ -28,6 +30,7 @@ interface Lane {
 
 describe.concurrent('the run of a plan', () => {
   const bench = useQuickBenches();
+  const built = useBenches({ cheapVault: true });
 
   test('recovers every instance once, after one name for the group, and ends with its last steps', async (context) => {
     const { expect } = context;
@@ -47,6 +50,21 @@ describe.concurrent('the run of a plan', () => {
     expect(stderr).toContain('every step of every instance is done');
     const over = await run('resume', 'last');
     expect([over.code, over.stderr]).toEqual([2, expect.stringContaining((await planRun(run)) ?? '-')]);
+  });
+
+  test('asks a page whether all is healthy, as it is built', async (context) => {
+    const { expect } = context;
+    const { run, plan, entries } = await openPlanBench((options) => built(context, options), 1);
+    const page = createServer((_, answer) => void answer.end('all is well')).listen(0, '127.0.0.1');
+    context.onTestFinished(() => void page.close());
+    await once(page, 'listening');
+    const { port } = page.address() as AddressInfo;
+    const healthy = (text: string) =>
+      `${RECOVER}healthy: [{ http: "http://127.0.0.1:${port}/", expect: { text: ${text} }, within: 5s }]\n`;
+    plan('west', healthy('all is well'));
+    const { code, stderr } = await run('plans', 'run', 'west', '--confirm', 'data');
+    expect(code, stderr).toBe(0);
+    expect(JSON.stringify(await entries('run/'))).toContain(`http://127.0.0.1:${port}/ answers 200`);
   });
 
   test('measures its recovery time, and those of its recoveries, from the incident', async (context) => {
