@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { dateAt } from '../base/date.ts';
-import { LifeboatError } from '../base/errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Schedule } from './queue.ts';
 
@@ -46,7 +46,8 @@ export function lastTime(recurrence: Recurrence, after: Date, until: Date): Date
 export function assertRecurrence({ name, cron, zone }: Pick<Schedule, 'name' | 'cron' | 'zone'>): void {
   const refuse = (why: string, hint = FIELDS) =>
     new LifeboatError('queue.schedule', `the schedule ${show(name, 60)} cannot be kept: ${why}`, {
-      hints: [hint],
+      hints: [hint, 'correct it in lifeboat.yaml, and look: lifeboat schedules'],
+      exitCode: EXIT.usage,
     });
   // The parser also knows a sixth field for seconds, names such as @daily, and H for any time.
   if (!FIVE_FIELDS.test(cron)) throw refuse(`${show(cron, 60)} does not have five fields`);

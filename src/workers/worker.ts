@@ -51,6 +51,8 @@ export interface WorkerPort {
  * worker gets it, then doubled each time, up to the second figure.
  */
 const REFUSED_MS = [500, 15_000] as const;
+/** Until the next look at a run that its process has left, and still holds for a moment. Milliseconds. */
+const LEAVING_MS = 500;
 /** After an error, such as a service that cannot be reached when the run is taken up. */
 const BROKEN_MS = 30_000;
 /** A run with no new entry for this long may have lost its wake-up or its process. */
@@ -73,7 +75,8 @@ export class Worker {
   readonly #said = new Map<string, string>();
   /** Milliseconds until the next look at a refused run. */
   readonly #refused = new Map<string, number>();
-  #isDraining = false;
+  /** Why every run is left, once this worker drains. */
+  #leaving: string | undefined;
 
   constructor(port: WorkerPort) {
     this.#port = port;
@@ -85,12 +88,14 @@ export class Worker {
 
   /** Goes on with a run if it may. Resolves when the run no longer needs a place here. Idempotent. */
   async look(runId: string): Promise<void> {
-    if (this.#isDraining || this.#driven.has(runId) || this.#taking.has(runId)) return;
+    if (this.#leaving !== undefined || this.#driven.has(runId) || this.#taking.has(runId)) return;
     this.#taking.add(runId);
     try {
       const driven = await this.#take(runId);
       if (driven === undefined) return;
       this.#driven.set(runId, driven);
+      // It was being taken when the drain began.
+      if (this.#leaving !== undefined) void driven.leave(this.#leaving).catch(() => undefined);
       const over = this.#until(runId, driven);
       this.#ending.add(over);
       void over.finally(() => this.#ending.delete(over));
@@ -125,7 +130,7 @@ export class Worker {
 
   /** Leaves every run resumable for another worker and takes no more. Resolves when all have been left. */
   async drain(why: string): Promise<void> {
-    this.#isDraining = true;
+    this.#leaving = why;
     await Promise.all([...this.#driven.values()].map((driven) => driven.leave(why).catch(() => undefined)));
     await Promise.all(this.#ending);
   }
@@ -139,7 +144,10 @@ export class Worker {
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
     if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
     // First, since taking up a run reads its whole record, and that of a large plan is large.
-    if (await this.#port.isHeld(runId)) return undefined;
+    if (await this.#port.isHeld(runId)) {
+      if (run.isLeft) await this.#again(runId, LEAVING_MS);
+      return undefined;
+    }
     const refusal = await this.#port.refusalOf(run);
     if (refusal !== undefined) {
       this.#sayOnce(runId, `not taken: ${refusal}`);
@@ -162,6 +170,7 @@ export class Worker {
       return driven;
     } catch (thrown) {
       await this.#broke(runId, thrown);
+      if (run.isLeft && failureOf(thrown).code === 'journal.held') await this.#again(runId, LEAVING_MS);
       return undefined;
     }
   }
@@ -190,7 +199,7 @@ export class Worker {
   }
 
   async #again(runId: string, ms: number): Promise<void> {
-    if (this.#isDraining) return;
+    if (this.#leaving !== undefined) return;
     // If the queue cannot be reached, a sweep finds the run.
     await this.#port.wakeAt(runId, dateAt(this.#port.now() + ms)).catch(() => undefined);
   }
@@ -208,8 +217,11 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflic
 /** After these the journal takes no entry while it is open, so this process must take no run. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['journal.lost', 'journal.rolled-back']);
 
-function wordsOf({ status, isLeft, awaits, title }: RunProgress): string {
-  if (status !== 'open') return `${status}${title === undefined ? '' : `: ${title}`}`;
+function wordsOf({ status, isLeft, awaits, title, outcome = title }: RunProgress): string {
+  if (status !== 'open')
+    return outcome === undefined || outcome.startsWith(status)
+      ? (outcome ?? status)
+      : `${status}: ${outcome}`;
   if (awaits === 'person') return `waits for a person${title === undefined ? '' : `: ${title}`}`;
   if (awaits === 'credentials') return 'waits for credentials';
   return isLeft ? 'left for another worker' : 'left';

@@ -148,7 +148,7 @@ describe('a worker', () => {
   });
 
   test('comes back to a run that a limit holds back, but not to one that another process holds', async () => {
-    const { worker, drives, did } = world([runOf('a'), runOf('b')]);
+    const { worker, drives, did } = world([runOf('a'), runOf('b', { isLeft: false })]);
     drives.set('a', { againMs: 1_000 });
     drives.set('b', new LifeboatError('journal.held', 'run/b is held by another'));
     await worker.look('a');
@@ -157,7 +157,7 @@ describe('a worker', () => {
   });
 
   test('does not read the record of a run that another process holds', async () => {
-    const { worker, drives, held, did } = world([runOf('a')]);
+    const { worker, drives, held, did } = world([runOf('a', { isLeft: false })]);
     drives.set('a', { againMs: 1_000 });
     held.add('a');
     await worker.look('a');
@@ -165,6 +165,20 @@ describe('a worker', () => {
     held.delete('a');
     await worker.look('a');
     expect(did).toEqual(['drive a', 'wake a in 1000 ms']);
+  });
+
+  test('comes back in a moment to a run that its process has left on record, and still holds', async () => {
+    const { worker, drives, held, did } = world([runOf('a'), runOf('b')]);
+    held.add('a');
+    await worker.look('a');
+    drives.set('b', new LifeboatError('journal.held', 'run/b is held by another'));
+    await worker.look('b');
+    expect(did).toEqual([
+      'wake a in 500 ms',
+      'drive b',
+      'say b run/b is held by another',
+      'wake b in 500 ms',
+    ]);
   });
 
   test('comes back to a run that could not be taken up', async () => {
@@ -227,6 +241,44 @@ describe('a worker', () => {
     expect(did).toEqual([]);
     await worker.sweep('all');
     expect(did).toEqual(['wake fresh']);
+  });
+
+  test('that drains leaves also the run that it was just taking', async () => {
+    const { worker, drives, port } = world([runOf('a')]);
+    const { driven, left } = underWay();
+    const taking = Promise.withResolvers<void>();
+    const drive = port.drive;
+    port.drive = async (run) => {
+      await taking.promise;
+      return drive(run);
+    };
+    drives.set('a', driven);
+    const looked = worker.look('a');
+    await worker.drain('asked to stop');
+    taking.resolve();
+    await looked;
+    expect(left).toEqual(['asked to stop']);
+    await expect.poll(() => worker.holds).toEqual([]);
+  });
+
+  test('says of a run that is over how it ended', async () => {
+    const { worker, drives, did, known } = world([runOf('a'), runOf('b'), runOf('c')]);
+    const ends = { a: 'closed: restored', b: 'came to its end on a simulated service', c: undefined };
+    for (const [runId, outcome] of Object.entries(ends)) {
+      const { driven, over } = underWay();
+      drives.set(runId, driven);
+      const looked = worker.look(runId);
+      await expect.poll(() => worker.holds).toEqual([runId]);
+      known.set(runId, runOf(runId, { status: 'closed', title: 'closed', ...(outcome && { outcome }) }));
+      over.resolve();
+      await looked;
+      await expect.poll(() => worker.holds).toEqual([]);
+    }
+    expect(did.filter((one) => one.includes('closed'))).toEqual([
+      'say a closed: restored',
+      'say b closed: came to its end on a simulated service',
+      'say c closed',
+    ]);
   });
 
   test('that drains leaves every run, and takes no more', async () => {

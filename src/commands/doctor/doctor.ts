@@ -132,6 +132,7 @@ async function configChecks(
     ...(await surroundings(context, config)),
     ...(await approvalChecks(config)),
     ...(await drillChecks(context.env, config)),
+    ...(await scheduleChecks(config)),
     ...(await notifyChecks(context, config)),
     ...(await workerChecks(context)),
   ];
@@ -192,6 +193,14 @@ async function drillChecks(
     ...(future === undefined ? [] : [`if the clock is right now, move them out of ${folder}`]),
   ];
   return [{ what: 'drills', state: hints.length === 0 ? 'ok' : 'warn', found: found.join('; '), hints }];
+}
+
+/** Whether each schedule can be kept: with one that cannot, no worker begins. Empty without schedules. */
+async function scheduleChecks({ schedules }: LoadedConfig): Promise<Check[]> {
+  if (schedules.length === 0) return [];
+  const { assertRecurrence } = await import('../../queue/cron.ts');
+  const found = await attempt('schedules', async () => schedules.forEach(assertRecurrence));
+  return ['check' in found ? found.check : good('schedules', `${counted(schedules.length, 'schedule')}`)];
 }
 
 /**

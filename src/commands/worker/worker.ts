@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { formatTime } from '../../base/format.ts';
+import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import { openQueue } from '../../compose/queue-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ScheduleConfig } from '../../config/schedules.ts';
 import type { Due, Schedule } from '../../queue/queue.ts';
 import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.ts';
@@ -94,6 +95,10 @@ export const worker: Action<WorkerFlags> = async (
         { concurrency, label: label.join(',') },
       );
       working.catch(() => undefined);
+      for (const tag of untagged(label, config))
+        say(
+          `warning: no instance in ${config.path} is tagged ${show(tag)}, so that label takes no run of one`,
+        );
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
       if (isQueueOwn) {
         // What was left up to here is swept, what is left from here on is heard.
@@ -106,7 +111,7 @@ export const worker: Action<WorkerFlags> = async (
         broken.promise,
         working.then(() => 'SIGTERM' as const),
       ]);
-      say(`${signal}: takes nothing more, and leaves ${here.holds.length} runs to other workers`);
+      say(`${signal}: takes nothing more, and leaves ${counted(here.holds.length, 'run')} to other workers`);
       clearInterval(sweeping);
       await Promise.all([here.drain('its worker was asked to stop'), queue.stop(DRAIN_MS)]);
       return EXIT.closed;
@@ -121,6 +126,11 @@ export const worker: Action<WorkerFlags> = async (
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function untagged(labels: readonly string[], { instances }: LoadedConfig): readonly string[] {
+  const tags = new Set(Object.values(instances).flatMap((instance) => instance.tags));
+  return labels.filter((label) => !tags.has(label));
+}
 
 function labelled(labels: readonly string[]): string {
   return labels.length === 0 ? '' : ` of instances tagged ${labels.map((one) => show(one)).join(' or ')}`;

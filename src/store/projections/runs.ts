@@ -14,6 +14,8 @@ export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   /** Undefined before the first event. */
   readonly reached?: Reached;
   readonly title?: string;
+  /** The title of its end. */
+  readonly outcome?: string;
   readonly isPaused: boolean;
   /** No process has it: its process left it, or a worker has yet to take it. */
   readonly isLeft: boolean;
@@ -53,8 +55,6 @@ interface Reached {
 interface Folded extends Omit<RunProgress, 'title'> {
   /** Of the newest state. */
   readonly title?: string;
-  /** The final state's title. */
-  readonly outcome?: string;
   /** Before its end. */
   readonly isStopped?: boolean | undefined;
   /** It did all that it was for, which proves nothing: one change of a command. */
