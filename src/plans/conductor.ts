@@ -44,6 +44,8 @@ const STARTS_AT_ONCE = 16;
 export interface Waiting {
   /** Milliseconds since 1970: what then still waits is left undone. Undefined without such a time. */
   readonly untilMs: number | undefined;
+  /** A step waits for another run of its instance to end: it is tried again every few seconds. */
+  readonly isBlocked: boolean;
 }
 
 /**
@@ -255,7 +257,8 @@ export class Conductor {
     const next = Math.min(...times, ...again, ...ahead);
     const isAtWork = this.#all().some(isUnderWay);
     const isWaiting = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
-    this.#waiting = isWaiting ? { untilMs: limitMs } : undefined;
+    const isBlocked = [...this.#live.values()].some(({ problem }) => problem?.code === 'run.open');
+    this.#waiting = isWaiting ? { untilMs: limitMs, isBlocked } : undefined;
     if (next !== Number.POSITIVE_INFINITY && this.#isRunning)
       this.#timer = setTimeout(() => this.#ask(), Math.max(0, next - this.#port.now()));
     for (const listener of this.#listeners) listener();

@@ -7,12 +7,16 @@ export interface OnRecord {
   readonly card: { readonly fingerprint?: string | undefined } | undefined;
   /** This home has a list of its backups with their ids. */
   readonly isListed: boolean;
+  /** A key of it is on record, wherever it is held. */
+  readonly hasKey: boolean;
 }
 
 interface Recovery {
   readonly lane: Lane;
-  /** Fingerprints in the key store, by instance; undefined where other hosts take the steps. */
-  readonly held: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Fingerprints in the key store here, by instance. */
+  readonly held: ReadonlyMap<string, readonly string[]>;
+  /** This host takes the steps. Others may hold a key that is on record. */
+  readonly isHere: boolean;
   readonly recordOf: (name: string) => Promise<OnRecord>;
 }
 
@@ -23,26 +27,31 @@ interface Recovery {
 export async function missingFor(
   groups: readonly ResolvedGroup[],
   group: ResolvedGroup,
-  { lane, held, recordOf }: Recovery,
+  { lane, held, isHere, recordOf }: Recovery,
 ): Promise<string | undefined> {
   const { name } = lane;
   const into = targetOf(group, lane);
   if (into === undefined) return undefined;
   if (!isDoneBefore(groups, group, name, isPrepared)) {
-    const { card, isListed } = await recordOf(name);
+    const { card, isListed, hasKey } = await recordOf(name);
     if (card === undefined && !isListed)
       return `no recovery card of ${name} is on record: lifeboat run disaster-recovery ${name} --prepare`;
     const key = card?.fingerprint;
-    if (key !== undefined && held?.get(name)?.includes(key) === false)
+    if (isHere && key !== undefined && held.get(name)?.includes(key) === false)
       return `key ${key} of the recovery card of ${name} is not held here: lifeboat keys add ${name}`;
-    if (held !== undefined && !held.has(name))
-      return `no key of ${name} is held here: lifeboat keys add ${name}`;
+    if (!held.has(name) && (isHere || (key === undefined && !hasKey)))
+      return `no key of ${name} is ${where(isHere)}: lifeboat keys add ${name}`;
   }
-  if (held === undefined || held.has(into) || isDoneBefore(groups, group, into, setsKey)) return undefined;
+  if (held.has(into) || isDoneBefore(groups, group, into, setsKey)) return undefined;
+  if (!isHere && (await recordOf(into)).hasKey) return undefined;
   return (
-    `no key of target ${into} is held here, so its backup after the recovery could not be opened: ` +
+    `no key of target ${into} is ${where(isHere)}, so its backup after the recovery could not be opened: ` +
     `lifeboat keys add ${into}`
   );
+}
+
+function where(isHere: boolean): string {
+  return isHere ? 'held here' : 'on record or held by this worker';
 }
 
 type Step = ResolvedGroup['steps'][number];

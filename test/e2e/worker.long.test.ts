@@ -159,6 +159,24 @@ describe.each(STORES)('workers on %s', (store) => {
     await stopped(at);
   });
 
+  test('begin a step of a plan as soon as the run in its way is over, which plans show names', async (context) => {
+    const made = await opened(context, 2);
+    made.plan('west', GROUP);
+    const rotation = await made.run('run', 'rotate-key', 'db-1', '--yes');
+    expect(rotation.code, rotation.stderr).toBe(3);
+    const [, waiting = ''] = /lifeboat resume (\S+)/u.exec(rotation.stderr) ?? [];
+    const at = await worker(made);
+    await made.good('plans', 'run', 'west', '--confirm', 'data', '--detach');
+    await expect
+      .poll(() => made.good('plans', 'show', 'last'), PATIENTLY)
+      .toMatch(/db-1 .*waits for the end of run \S+ on db-1/u);
+    expect(Object.values(made.performed())).toEqual([0, 0]);
+    await made.good('resume', waiting, '--abandon', 'it is in the way');
+    await expect.poll(async () => (await lanes(made)).status, PATIENTLY).toBe('closed');
+    expect(Object.values(made.performed())).toEqual([1, 1]);
+    await stopped(at);
+  });
+
   test('refuse a run whose key they do not hold before they take it', async (context) => {
     const made = await opened(context, 1);
     await made.good('run', 'rotate-key', 'db-1', '--yes', '--confirm', 'db-1', '--detach');

@@ -18,21 +18,20 @@ const AT_ONCE = 20;
 /**
  * Looks at the instance that each lane changes, only by GETs; without an answer the lane has a problem, and
  * also if the record or the key store lacks what its recovery needs. `isHere`: this host takes the steps, so
- * its key store counts.
+ * its key store has to hold every key.
  */
 export async function evaluateLanes(
   { context, config, workspace }: PlanSetting,
   { groups }: PlanInput,
   { platform, isHere }: { readonly platform: RunInstances['platform']; readonly isHere: boolean },
 ): Promise<readonly LaneFacts[]> {
-  const held = isHere ? await workspace.keyring.listAll() : undefined;
-  const recordOf = async (name: string) => ({
-    card: (await readLedger(workspace.journal, name)).card,
-    isListed:
-      backupsLastSeen(workspace.home, name, config.instances[name]?.url ?? '')?.backups.some(
-        ({ backupId = '' }) => backupId !== '',
-      ) === true,
-  });
+  const held = await workspace.keyring.listAll();
+  const recordOf = async (name: string) => {
+    const { card, epochs } = await readLedger(workspace.journal, name);
+    const seen = backupsLastSeen(workspace.home, name, config.instances[name]?.url ?? '');
+    const isListed = seen?.backups.some(({ backupId = '' }) => backupId !== '') === true;
+    return { card, isListed, hasKey: epochs.length > 0 };
+  };
   const all = groups.flatMap((group) => {
     if (group.for === undefined) return [];
     return group.lanes.map((lane) => ({ group, lane, into: targetOf(group, lane) }));
@@ -63,7 +62,7 @@ export async function evaluateLanes(
           const [blocker] = looked.output.blockers;
           const problem =
             blocker === undefined
-              ? await missingFor(groups, group, { lane, held, recordOf })
+              ? await missingFor(groups, group, { lane, held, isHere, recordOf })
               : `${into}: ${blocker.shortMessage}`;
           return {
             ...base,

@@ -145,7 +145,12 @@ function limitOf({ untilMs }: Waiting): string {
   return `; from ${formatTime(isoOf(untilMs))} UTC on, the plan goes on without what still waits`;
 }
 
-function waitsFor(question: Question | undefined, children: readonly ShownChild[], context: unknown): string {
+/** What the run of a plan waits for: a decision, groups that are held, steps that ask or cannot begin. */
+export function waitsFor(
+  question: Question | undefined,
+  children: readonly ShownChild[],
+  context: unknown,
+): string {
   if (question?.kind === 'typed-name')
     return `it needs the name of the group: --confirm ${question.expected}: ${question.prompt}`;
   if (question !== undefined) return `it needs a decision: ${question.prompt}`;

@@ -6,6 +6,7 @@ import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
+import { touchedBy } from '../../compose/recoveries.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { listedFacts } from '../../plans/facts.ts';
 import { type GroupRecord, type LaneState, lanesOf } from '../../plans/schedule.ts';
@@ -14,8 +15,9 @@ import { questionOf } from '../../runner/answer.ts';
 import { fold } from '../../runner/fold.ts';
 import { workersOf } from '../../runner/wakes.ts';
 import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { type ChildRow, childrenOf } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
+import { openRuns } from '../../store/projections/runs.ts';
 import { heldWords } from '../../view/plan/build-plan-view.ts';
 import { findPlanRun } from './find-plan-run.ts';
 import type { ShownRecord } from './recorded-children.ts';
@@ -94,6 +96,7 @@ export async function standingOf(
     areForWorkers: workersOf(entries) !== undefined,
   });
   const facts = listedFacts(snapshot, children, Date.now());
+  const blocking = await runsBeside(journal, summary.runId, rows);
   const newest = newestByPlace(children);
   const left = Map.groupBy(
     children.filter(({ isLeft }) => isLeft),
@@ -109,7 +112,9 @@ export async function standingOf(
     ...leftBy(summary.status, entries),
     groups: facts.groups.map(({ id }) => groupOf(summary.runId, id, facts.records[id])),
     lanes: facts.groups.flatMap((group) =>
-      lanesOf(group, facts).map(({ lane, state }) => rowOf(group.id, lane, state, { newest, left })),
+      lanesOf(group, facts).map(({ lane, state }) =>
+        rowOf(group.id, lane, state, { newest, left, blocking }),
+      ),
     ),
   };
 }
@@ -149,10 +154,24 @@ function groupOf(runId: string, id: string, record: GroupRecord | undefined): Gr
   };
 }
 
-function rowOf(group: string, { name, target }: Lane, state: LaneState, { newest, left }: Found): Row {
+/** Open runs of others, by the instances that they concern: no step begins on these before they are over. */
+async function runsBeside(
+  journal: Pick<JournalReader, 'rows'>,
+  planRun: string,
+  children: readonly ChildRow[],
+): Promise<ReadonlyMap<string, RunSummary>> {
+  const own = new Set([planRun, ...children.map(({ runId }) => runId)]);
+  const others = (await openRuns(journal)).filter(({ runId }) => !own.has(runId));
+  return new Map(others.flatMap((run) => touchedBy(run).map((name) => [name, run] as const)));
+}
+
+function rowOf(group: string, { name, target }: Lane, state: LaneState, found: Found): Row {
+  const { newest, left, blocking } = found;
   const step = 'step' in state ? state.step.id : undefined;
   const child = newest.get(placeKey({ group, lane: name, step }));
-  const { runId, where, asks, cause } = child ?? {};
+  const other = state.is === 'ready' ? (blocking.get(name) ?? blocking.get(target ?? name)) : undefined;
+  const blocked = other && `waits for the end of run ${other.runId} on ${name}: ${other.where}`;
+  const { runId, where = blocked, asks, cause } = child ?? {};
   return {
     group,
     instance: name,
@@ -178,6 +197,8 @@ interface Found {
   readonly newest: ReadonlyMap<string, ShownRecord>;
   /** Those that the plan has left. */
   readonly left: ReadonlyMap<string, readonly ShownRecord[]>;
+  /** Open runs of others, by instance. */
+  readonly blocking: ReadonlyMap<string, RunSummary>;
 }
 
 /** The newest child of each lane, and of each step of a lane: a plan may have thousands. */

@@ -2,6 +2,7 @@ import { runbookOf } from '../../../machines/index.ts';
 import type { PlanInput } from '../../../machines/parts/plan.ts';
 import { failureOf } from '../../base/errors.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
+import { questionOf } from '../../runner/answer.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import { workersOf } from '../../runner/wakes.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
@@ -11,6 +12,7 @@ import type { Driven } from '../../workers/worker.ts';
 import { ChildRuns } from '../plans/child-runs.ts';
 import { drivePlan } from '../plans/drive-plan.ts';
 import { FlagAnswers } from '../plans/flag-answers.ts';
+import { waitsFor } from '../plans/follow-plan.ts';
 import type { PlanSetting } from '../plans/plan-setting.ts';
 import { takenWishes, takeWishes } from '../plans/wishes.ts';
 import { autopilot } from '../run/autopilot.ts';
@@ -18,8 +20,6 @@ import { otherVersion, takeUpRun } from '../run/drive.ts';
 import { followAsChild } from './follow-as-child.ts';
 import type { PlanRecords } from './plan-records.ts';
 import { untilResting } from './until-resting.ts';
-
-const WAITS = 'it waits for a person';
 
 /** Until the run is over or waits for a person. Rejects as `takeUp` does, with nothing taken. */
 export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {
@@ -41,8 +41,10 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
   const unsubscribe = conductor.subscribe(() => {
     if (answers.give() || answers.isAnswering) return;
     const waiting = conductor.waiting();
-    // With such a time the plan goes on by itself, and nobody else sees that it has come.
-    if (waiting !== undefined && waiting.untilMs === undefined) void leave(WAITS, 'person');
+    // With such a time, or such a run, the plan goes on by itself, and nobody else sees that it may.
+    if (waiting === undefined || waiting.untilMs !== undefined || waiting.isBlocked) return;
+    const { snapshot } = run.state();
+    void leave(waitsFor(questionOf(snapshot), conductor.children(), snapshot.context), 'person');
   });
   const stop = new AbortController();
   const wishes = takeWishes(journal, runId, conductor, takenWishes(run.state().entries), stop.signal);

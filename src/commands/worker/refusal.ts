@@ -16,7 +16,8 @@ interface May {
 
 /**
  * Undefined if the worker may take the run: the config names its instances, they have a label, and key store
- * or identity opens the key in force. Asked before any hold. Rejects with the key store's errors.
+ * or identity opens the key in force, of a target too: what is recovered into it is backed up under that.
+ * Asked before any hold. Rejects with the key store's errors.
  */
 export async function refusalOf(
   { config, workspace, labels }: May,
@@ -30,7 +31,11 @@ export async function refusalOf(
   const tags = names.flatMap((name) => config.instances[name]?.tags ?? []);
   if (labels.length > 0 && !labels.some((label) => tags.includes(label)))
     return `none of its instances is tagged ${labels.map((label) => show(label)).join(' or ')}`;
-  return lackOfKey({ config, workspace }, run);
+  for (const instance of names) {
+    const lack = await lackOfKey({ config, workspace }, { instance, runbook: run.runbook });
+    if (lack !== undefined) return lack;
+  }
+  return undefined;
 }
 
 /** The runbook that is blocked at its beginning without any key of the instance: it opens a backup. */
