@@ -217,11 +217,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflic
 /** After these the journal takes no entry while it is open, so this process must take no run. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['journal.lost', 'journal.rolled-back']);
 
-function wordsOf({ status, isLeft, awaits, title, outcome = title }: RunProgress): string {
-  if (status !== 'open')
-    return outcome === undefined || outcome.startsWith(status)
-      ? (outcome ?? status)
-      : `${status}: ${outcome}`;
+function wordsOf({ status, isLeft, awaits, title, outcome = title ?? status }: RunProgress): string {
+  if (status !== 'open') return outcome.startsWith(status) ? outcome : `${status}: ${outcome}`;
   if (awaits === 'person') return `waits for a person${title === undefined ? '' : `: ${title}`}`;
   if (awaits === 'credentials') return 'waits for credentials';
   return isLeft ? 'left for another worker' : 'left';

@@ -25,7 +25,7 @@ const SCREENS: readonly (readonly [words: readonly string[], shown: RegExp])[] =
   [['watch', 'last'], /sim-0000/u],
 ];
 
-/** How long a screen stays: the board asks every instance meanwhile. */
+/** How long a screen stays: in that time the board asks every instance. */
 const ON_SCREEN_MS = 60_000;
 
 /** What each command that lists, and each screen, takes: memory at most in MiB, and seconds of processor. */

@@ -152,12 +152,12 @@ function printLines(context: CommandContext, verified: Verified, words: string):
   const { findings, pins, entries, streams, anchor, run, receipts } = verified;
   const line = (text: string) => void context.stdout.write(`${text}\n`);
   const told = toldFindings(findings);
-  for (const { finding, more } of told.slice(0, MAX_FINDINGS)) {
-    const { severity, stream, seq } = finding;
+  for (const one of told.slice(0, MAX_FINDINGS)) {
+    const { severity, stream, seq } = one.finding;
     const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
       .filter((part) => part !== undefined)
       .join(' ');
-    line(`${severity}: ${place === '' ? '' : `${place}: `}${toldWords({ finding, more })}`);
+    line(`${severity}: ${place === '' ? '' : `${place}: `}${toldWords(one)}`);
   }
   const hidden = findings.length - Math.min(told.length, MAX_FINDINGS);
   if (hidden > 0) line(`${hidden} more are not shown: see them with -o json`);

@@ -200,7 +200,7 @@ async function scheduleChecks({ schedules }: LoadedConfig): Promise<Check[]> {
   if (schedules.length === 0) return [];
   const { assertRecurrence } = await import('../../queue/cron.ts');
   const found = await attempt('schedules', async () => schedules.forEach(assertRecurrence));
-  return ['check' in found ? found.check : good('schedules', `${counted(schedules.length, 'schedule')}`)];
+  return ['check' in found ? found.check : good('schedules', counted(schedules.length, 'schedule'))];
 }
 
 /**
