@@ -130,16 +130,19 @@ async function partOf(text: string): Promise<string> {
 /**
  * A module that loads what it imports when it first uses it: of most of what a command imports, it uses
  * nothing. The order in which modules run is then that of their use, so none may count on another order.
+ *
+ * What it never uses it does not name. esbuild imports all that the files of a part import, for what their
+ * loading may do; that is two of three imports here.
  */
 function importedLate(code: string): string {
   return [IMPORT, IMPORT_COMMON].reduce((late, pattern) => {
     let later = late;
-    for (const [statement, name = '', loaded = ''] of late.matchAll(pattern))
-      later = later
-        .replace(statement, '')
-        // In brackets, because `new` would take the call for its own.
-        .replace(new RegExp(`\\b${name}\\b`, 'g'), `(${name}())`)
-        .replace(/^/, `var ${name} = __late(() => ${loaded});\n`);
+    for (const [statement, name = '', loaded = ''] of late.matchAll(pattern)) {
+      const without = later.replace(statement, '');
+      // In brackets, because `new` would take the call for its own.
+      const called = without.replace(new RegExp(`\\b${name}\\b`, 'g'), `(${name}())`);
+      later = called === without ? without : `var ${name} = __late(() => ${loaded});\n${called}`;
+    }
     return later;
   }, code);
 }
