@@ -4,7 +4,7 @@ import { type Answer, STOP_EVENT } from '../../machines/parts/question.ts';
 import type { PlanContext } from '../../machines/plan.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
-import type { ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
+import type { ChildEnd, ConductorPort, RecordedChild, ShownChild } from './conductor-port.ts';
 import { assertFits, fitOf, type PlanDecision } from './decision-fit.ts';
 import { isAt, placeOf, planFacts, standingFacts } from './facts.ts';
 import { type Live, shownLive } from './live-child.ts';
@@ -21,6 +21,7 @@ import {
 import {
   answerOfPlan,
   endedChild,
+  endedOnRecord,
   isAsking,
   isStopped,
   isTakenOut,
@@ -56,8 +57,10 @@ export interface Waiting {
  */
 export class Conductor {
   readonly #port: ConductorPort;
+  /** Those that have not ended. */
   readonly #live = new Map<string, Live>();
-  readonly #recorded = new Map<string, RecordedChild>();
+  /** What is shown of the others: of ten thousand runs, none is kept beyond its end. */
+  readonly #ended = new Map<string, ShownChild>();
   readonly #listeners = new Set<() => void>();
   readonly #queued: { readonly key: string; readonly answer: Answer }[] = [];
   #turn: Promise<void> = Promise.resolve();
@@ -77,7 +80,8 @@ export class Conductor {
     const unsubscribe = this.#port.plan.subscribe(() => this.#ask());
     try {
       const recorded = await this.#port.children();
-      for (const child of recorded) this.#recorded.set(keyOf(child), child);
+      for (const child of recorded)
+        if (child.result !== undefined) this.#ended.set(keyOf(child), endedOnRecord(child, child.result));
       // Open children first: they hold their slots before anything new may have one.
       await this.#beginAll(recorded.filter(({ result }) => result === undefined));
       this.#isRunning = true;
@@ -180,8 +184,8 @@ export class Conductor {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     clearTimeout(this.#timer);
-    const driven = [...this.#live.values()].flatMap(({ driven: one, result, isLeft }) =>
-      one === undefined || result !== undefined || isLeft ? [] : [one],
+    const driven = [...this.#live.values()].flatMap(({ driven: one, isLeft }) =>
+      one === undefined || isLeft ? [] : [one],
     );
     await Promise.all(driven.map((one) => one.detach(why)));
     await this.#port.plan.detach(why, awaits);
@@ -246,11 +250,11 @@ export class Conductor {
   /** Until something ends, a person decides, or this time has come. */
   #rest({ wakeMs, limitMs }: Partial<Pick<Next, 'wakeMs' | 'limitMs'>>, hasQuestion: boolean): void {
     clearTimeout(this.#timer);
-    const again = [...this.#live.values()].flatMap(({ problem, isLeft, result, againMs }) =>
-      problem !== undefined || (isLeft && result === undefined) ? [againMs] : [],
+    const again = [...this.#live.values()].flatMap(({ problem, isLeft, againMs }) =>
+      problem !== undefined || isLeft ? [againMs] : [],
     );
-    const late = [...this.#live.values()].flatMap(({ step, driven, result }) =>
-      driven === undefined || result !== undefined ? [] : [lateMs(step, driven.startedMs)],
+    const late = [...this.#live.values()].flatMap(({ step, driven }) =>
+      driven === undefined ? [] : [lateMs(step, driven.startedMs)],
     );
     const ahead = late.filter((ms) => ms > this.#port.now());
     const times = [wakeMs, limitMs].flatMap((ms) => ms ?? []);
@@ -287,11 +291,8 @@ export class Conductor {
       start,
       step: placeOf((this.#port.plan.snapshot().context as PlanContext).input, start).step,
       given: new GivenAnswers(),
-      endedMs: undefined,
-      cause: undefined,
       isAnswering,
       isLeft: false,
-      result: undefined,
     };
     try {
       const driven = await this.#port.begin(start);
@@ -299,8 +300,8 @@ export class Conductor {
       this.#live.set(key, live);
       driven.subscribe(() => this.#ask());
       driven.ended.then(
-        (end) => {
-          Object.assign(live, end);
+        ({ result, ...end }) => {
+          if (result !== undefined) this.#end(live, { result, ...end });
           this.#ask();
         },
         async (thrown: unknown) => {
@@ -311,6 +312,13 @@ export class Conductor {
     } catch (thrown) {
       this.#live.set(key, await this.#problemOf({ ...base, driven: undefined, againMs: 0 }, thrown));
     }
+  }
+
+  #end({ start, driven }: Live, end: Ended): void {
+    const { runId, startedMs } = driven ?? {};
+    const where = driven?.state().where;
+    this.#ended.set(keyOf(start), endedChild({ ...start, runId, startedMs, where, ...end }));
+    this.#live.delete(keyOf(start));
   }
 
   /** The child could not be taken up. Never rejects. */
@@ -348,8 +356,8 @@ export class Conductor {
   }
 
   /** With its question; undefined if the plan gives no answer. */
-  #automatic({ driven, start, step, given, result, isLeft }: Live, context: PlanContext) {
-    if (driven === undefined || result !== undefined || isLeft) return undefined;
+  #automatic({ driven, start, step, given, isLeft }: Live, context: PlanContext) {
+    if (driven === undefined || isLeft) return undefined;
     const state = driven.state();
     const { differences } = this.#port;
     const isStopped = this.#isStopped(start.group, context);
@@ -365,7 +373,7 @@ export class Conductor {
    */
   async #leaveAsking(context: PlanContext): Promise<void> {
     for (const [key, live] of this.#live) {
-      if (live.driven === undefined || live.result !== undefined || live.isAnswering) continue;
+      if (live.driven === undefined || live.isAnswering) continue;
       if (this.#queued.some((one) => one.key === key)) continue;
       const { start, step } = live;
       const isStopped = this.#isStopped(start.group, context);
@@ -382,12 +390,12 @@ export class Conductor {
   async #lookAtLeft(): Promise<void> {
     const now = this.#port.now();
     for (const live of this.#live.values()) {
-      if (!live.isLeft || live.result !== undefined || live.againMs > now) continue;
+      if (!live.isLeft || live.againMs > now) continue;
       live.againMs = now + AGAIN_MS;
       const row = await this.#port.child(live.driven?.runId ?? '');
       if (row?.result === undefined) continue;
       const { result, endedAt, cause } = row;
-      Object.assign(live, { result, endedMs: msOf(endedAt), cause });
+      this.#end(live, { result, endedMs: msOf(endedAt), cause });
     }
   }
 
@@ -400,7 +408,7 @@ export class Conductor {
   async #drain(): Promise<void> {
     for (const one of this.#queued.splice(0)) {
       const live = this.#live.get(one.key);
-      if (live?.driven === undefined || live.result !== undefined) continue;
+      if (live?.driven === undefined) continue;
       if (this.#hasSlot(live.start)) await this.#give(one.key, live, one.answer).catch(() => undefined);
       else this.#queued.push(one);
     }
@@ -421,10 +429,7 @@ export class Conductor {
   #all(): readonly ShownChild[] {
     const context = this.#port.plan.snapshot().context as PlanContext;
     // An open child on record is taken up when its step is due: the scheduler sees it as not begun.
-    const over = [...this.#recorded].flatMap(([key, child]) =>
-      this.#live.has(key) || child.result === undefined ? [] : [endedChild(child, child.result)],
-    );
-    return [...over, ...[...this.#live.values()].map((live) => this.#kept(live, context))];
+    return [...this.#ended.values(), ...[...this.#live.values()].map((live) => this.#kept(live, context))];
   }
 
   /** The same object if nothing changed, because screens draw only changes. */
@@ -464,6 +469,8 @@ export class Conductor {
     }
   }
 }
+
+type Ended = ChildEnd & { readonly result: 'done' | 'failed' };
 
 function notHere(runId: string, why?: string): LifeboatError {
   const known = why === undefined ? [] : [why];

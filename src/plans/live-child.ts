@@ -5,7 +5,7 @@ import type { DrivenChild, ShownChild } from './conductor-port.ts';
 import type { Start } from './schedule.ts';
 import { standingOf } from './standing.ts';
 
-/** In the process that conducts its plan. */
+/** Not ended, in the process that conducts its plan. */
 export interface Live {
   readonly start: Start;
   readonly step: Step;
@@ -17,10 +17,6 @@ export interface Live {
   /** The next attempt, or the next look after it was left. */
   againMs: number;
   readonly given: GivenAnswers;
-  result: 'done' | 'failed' | undefined;
-  endedMs: number | undefined;
-  /** Why it failed. */
-  cause: string | undefined;
   isAnswering: boolean;
   /** The plan has left it: another process may go on with it. */
   isLeft: boolean;
@@ -29,7 +25,7 @@ export interface Live {
 
 /** `isAutomatic`: the plan answers its question. Pure. */
 export function shownLive(
-  { start, step, driven, problem, holdsSlot, result, endedMs, cause, isLeft }: Live,
+  { start, step, driven, problem, holdsSlot, isLeft }: Live,
   at: {
     readonly isAutomatic: boolean;
     readonly isAnswered: boolean;
@@ -41,8 +37,7 @@ export function shownLive(
     ...start,
     runId: driven?.runId,
     startedMs: driven?.startedMs,
-    endedMs,
-    sinceMs: endedMs,
+    sinceMs: undefined,
     isAnswered: false,
     isPaused: false,
     isInDoubt: false,
@@ -52,7 +47,6 @@ export function shownLive(
     where: undefined,
     problem: undefined,
   };
-  if (result !== undefined) return { ...shown, state: result, problem: cause };
   if (driven !== undefined) {
     const standing = standingOf(step, driven.startedMs, driven.state(), at);
     return { ...shown, ...standing, isAnswered: at.isAnswered };

@@ -156,27 +156,24 @@ export function isUnderWay({ state, isLate = false, isLeft, problem }: ShownChil
   return isLate || (state === 'at-work' && problem === undefined && !isLeft);
 }
 
-const ended = new WeakMap<RecordedChild, ShownChild>();
-
-/** By the journal; the same object for the same record. */
-export function endedChild(child: RecordedChild, state: 'done' | 'failed'): ShownChild {
-  const known = ended.get(child);
-  if (known?.state === state) return known;
-  const shown = shownEnded(child, state);
-  ended.set(child, shown);
-  return shown;
+/** By the journal. */
+export function endedOnRecord(child: RecordedChild, result: 'done' | 'failed'): ShownChild {
+  const { startedAt, endedAt, where } = child;
+  const endedMs = endedAt === undefined ? undefined : msOf(endedAt);
+  return endedChild({ ...child, startedMs: msOf(startedAt), endedMs, where, result });
 }
 
-function shownEnded(
-  { group, step, lane, attempt, runId, startedAt, endedAt, where, cause }: RecordedChild,
-  state: 'done' | 'failed',
-): ShownChild {
-  const endedMs = endedAt === undefined ? undefined : msOf(endedAt);
+type Ended = Start &
+  Pick<ShownChild, 'runId' | 'startedMs' | 'endedMs' | 'where'> & {
+    readonly result: 'done' | 'failed';
+    readonly cause?: string | undefined;
+  };
+
+export function endedChild(child: Ended): ShownChild {
+  const { group, step, lane, attempt, runId, startedMs, endedMs, where, result, cause } = child;
   return {
-    ...{ group, step, lane, attempt, runId, state },
-    startedMs: msOf(startedAt),
-    endedMs,
-    where,
+    ...{ group, step, lane, attempt, runId, startedMs, endedMs, where },
+    state: result,
     sinceMs: endedMs,
     question: undefined,
     isAnswered: false,

@@ -38,6 +38,8 @@ export class LeftChildren {
     const child = new LeftChild(runId, this.#journal, () => this.#runs.begin(start));
     // It hears of what is appended from here on, and reads what was before.
     this.#children.set(runId, child);
+    const forget = () => void this.#children.delete(runId);
+    child.ended.then(forget, forget);
     await child.look();
     return child;
   }
