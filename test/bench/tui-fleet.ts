@@ -2,9 +2,11 @@
  * The app over five hundred instances of which EVENTS change a second, each as a new answer of the whole
  * fleet. It sends no request. At its end it writes what each frame took to the file FRAMES.
  */
+
 import process from 'node:process';
 import { showApp } from '../../src/tui/show-run.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
+import { rowOf } from '../../src/view/app/fleet-row.ts';
 import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
 import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
@@ -52,7 +54,11 @@ const loaders: AppPort['loaders'] = loadersWith({
             ...one,
             newestBackup: { id: at, ageSeconds: at % 90_000, meetsRpo: at % 7 > 0 },
           };
-          emit({ instances: [...found], answered: INSTANCES, drills: 'the next drill is due in 12 days' });
+          emit({
+            instances: found.map((one) => rowOf(one)),
+            answered: INSTANCES,
+            drills: 'the next drill is due in 12 days',
+          });
         }
       }, BEAT_MS);
       signal.addEventListener('abort', () => {

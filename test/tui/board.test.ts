@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
+import { rowOf } from '../../src/view/app/fleet-row.ts';
 import type { Fact, Fleet, RunRow } from '../../src/view/app/sources.ts';
 import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 import type { WorkersStatus } from '../../src/view/fleet/workers-schema.ts';
@@ -386,7 +387,9 @@ describe('the board', () => {
 
     test('evaluates its answers again as time passes', () => {
       const orders = (now: Date) => [statusOf('orders', { objectives: { rpo: 2.01 * 3_600_000 } }, now)];
-      const { shown, later } = moving(fact(fleetOf(orders(NOW), { instancesAt: orders })));
+      const { shown, later } = moving(
+        fact(fleetOf(orders(NOW), { instancesAt: (now) => orders(now).map((one) => rowOf(one)) })),
+      );
       expect(shown().join('\n')).toMatch(/orders +READY +yes +2h +/u);
       later(60);
       expect(shown().join('\n')).toMatch(/orders +NOT READY +yes +2h LATE[\s\S]*newest backup 2h 1m LATE/u);

@@ -5,6 +5,7 @@ import { lineWidth, textOf } from '../../src/tui/line.ts';
 import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../src/tui/module-screen.ts';
 import type { Look } from '../../src/tui/span.ts';
+import { rowOf } from '../../src/view/app/fleet-row.ts';
 import type { Fact, Facts, Fleet, SourceName, Sources } from '../../src/view/app/sources.ts';
 import { type InstanceFacts, nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
@@ -83,9 +84,10 @@ export function unaskedOf(name: string, role: 'source' | 'target' = 'source'): I
   return instanceStatus(nothingAsked({ name, role, objectives: {} }), NOW);
 }
 
-export function fleetOf(instances: readonly InstanceStatus[], given: Partial<Fleet> = {}): Fleet {
-  const answeredAt = new Map(instances.map(({ name }) => [name, NOW]));
-  return { instances, answered: instances.length, drills: 'none', answeredAt, ...given };
+export function fleetOf(statuses: readonly InstanceStatus[], given: Partial<Fleet> = {}): Fleet {
+  const answeredAt = new Map(statuses.map(({ name }) => [name, NOW]));
+  const instances = statuses.map((status) => rowOf(status));
+  return { instances, answered: statuses.length, drills: 'none', answeredAt, ...given };
 }
 
 /** An answer as it is known now. */

@@ -1,8 +1,10 @@
 import type { BackupList, BackupRow } from '../../src/view/app/backup-list.ts';
 import type { DryRunFacts } from '../../src/view/app/dry-run-facts.ts';
+import { rowOf } from '../../src/view/app/fleet-row.ts';
 import type { Facts, HomeInstance, SourceName, Sources } from '../../src/view/app/sources.ts';
 import { type InstanceFacts, nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
+import type { InstanceStatus } from '../../src/view/fleet/status-schema.ts';
 
 /** The moment at which the made-up answers below were given. */
 export const NOW = new Date('2026-03-01T03:00:00.000Z');
@@ -32,6 +34,8 @@ export function instance(name: string, more: Partial<HomeInstance> = {}): HomeIn
 const SAID = { state: 'known', at: NOW } as const;
 
 /** What the board knows of an instance that answers. */
+export const fleetRows = (...statuses: readonly InstanceStatus[]) => statuses.map((one) => rowOf(one));
+
 export function status(name: string, more: Partial<InstanceFacts> = {}) {
   const done = [{ id: 7, backupId: 'guid-7', triggeredAt: '2026-03-01T02:00:00Z', size: 4096 }];
   return instanceStatus(
@@ -106,7 +110,7 @@ export function known(more: Known = {}): Known {
       config: 'lifeboat.yaml',
       store: 'here',
     }),
-    fleet: () => ({ instances: [status('orders'), status('orders-dr')], answered: 2, drills: '' }),
+    fleet: () => ({ instances: fleetRows(status('orders'), status('orders-dr')), answered: 2, drills: '' }),
     backups: () => BACKUPS,
     dryRun: () => DRY_RUN,
     moment: (text) => (text === '02:32' ? { time: '2026-03-01T02:32:00.000Z' } : { problem: 'not a time' }),

@@ -9,6 +9,7 @@ import {
   backup,
   DRY_RUN,
   factsOf,
+  fleetRows,
   gone,
   instance,
   type Known,
@@ -87,7 +88,7 @@ test('rows were deleted: from the situation to the request for the run, a minute
 });
 
 test('the region is gone: the target is offered, the run takes the newest backup', () => {
-  const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
+  const fleet = { instances: fleetRows(gone('orders'), status('orders-dr')), answered: 2, drills: '' };
   const { effects, text, press, choose } = sitDown(known({ fleet: () => fleet }));
   choose('region');
   expect(text()).toMatch(/❯ orders-dr/u);
@@ -118,7 +119,7 @@ describe('a plan', () => {
     })),
   } as const;
   const beside = (...instances: readonly InstanceStatus[]) =>
-    known({ fleet: () => ({ instances, answered: 2, drills: '', plans: [plan] }) });
+    known({ fleet: () => ({ instances: fleetRows(...instances), answered: 2, drills: '', plans: [plan] }) });
 
   test('is offered before everything else where its region is gone, and runs for real', () => {
     const { effects, text, press } = sitDown(beside(gone('orders'), gone('orders-dr')));
@@ -132,7 +133,7 @@ describe('a plan', () => {
   test('is not offered for a lost region where it recovers nothing into a target', () => {
     const checks = [{ id: 'targets', state: 'not-applicable', code: 'target.none', reason: 'none' }] as const;
     const fleet = {
-      instances: [gone('orders'), gone('orders-dr')],
+      instances: fleetRows(gone('orders'), gone('orders-dr')),
       answered: 2,
       drills: '',
       plans: [{ ...plan, checks }],
@@ -146,7 +147,7 @@ describe('a plan', () => {
     sitDown(
       known({
         fleet: () => ({
-          instances: [status('orders')],
+          instances: fleetRows(status('orders')),
           answered: 1,
           drills: '',
           plans: [{ ...plan, ...more }],
@@ -240,7 +241,7 @@ test('an Enter that is held down answers at most one question', () => {
 });
 
 test('a choice that cannot work says why and what would work, and Enter does not take it', () => {
-  const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
+  const fleet = { instances: fleetRows(gone('orders'), status('orders-dr')), answered: 2, drills: '' };
   const { effects, text, press } = sitDown(known({ fleet: () => fleet }), { instance: 'orders' });
   press('down');
   expect(text().split('it does not answer: the router gave 502')).toHaveLength(2);
@@ -255,7 +256,7 @@ test('a choice that cannot work says why and what would work, and Enter does not
 test('an instance that its address does not know is not silently taken for lost', () => {
   const no = { state: 'failed', at: NOW, code: 'service.not-found', why: 'unknown here (404)' } as const;
   const fleet = {
-    instances: [status('orders', { overview: no, backups: no }), status('orders-dr')],
+    instances: fleetRows(status('orders', { overview: no, backups: no }), status('orders-dr')),
     answered: 2,
   };
   const { text, press } = sitDown(known({ fleet: () => ({ ...fleet, drills: '' }) }), { instance: 'orders' });
@@ -302,7 +303,7 @@ test('no step label in the header is broken or cut from its sign, however narrow
 
 test('a target that was asked and has no backup of its own shows none, without a warning', () => {
   const target = { ...status('orders-dr'), newestBackup: undefined, provenBackup: undefined };
-  const fleet = { instances: [status('orders'), target], answered: 2, drills: '' };
+  const fleet = { instances: fleetRows(status('orders'), target), answered: 2, drills: '' };
   const { text, choose } = sitDown(known({ fleet: () => fleet }));
   choose('region');
   expect(text()).toMatch(/orders-dr .* none +none/u);
@@ -421,7 +422,7 @@ const ONLY_CONFIG: Known = {
     config: '',
     store: '',
   }),
-  fleet: () => ({ instances: [status('orders'), gone(HOSTILE)], answered: 1, drills: '' }),
+  fleet: () => ({ instances: fleetRows(status('orders'), gone(HOSTILE)), answered: 1, drills: '' }),
 };
 
 test.for(PAGES)('the page %s fills every size exactly, whatever names and answers hold', ([, go]) => {

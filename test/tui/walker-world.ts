@@ -2,6 +2,7 @@ import { LifeboatError } from '../../src/base/errors.ts';
 import type { CheckState, InstanceVerdict } from '../../src/plans/evaluation-schema.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import { ENTRIES_A_PAGE, type EntriesPage } from '../../src/view/app/entries-page.ts';
+import { rowOf } from '../../src/view/app/fleet-row.ts';
 import type { Badge, Loaders, RunRow, SourceName, Sources } from '../../src/view/app/sources.ts';
 import type { StartWish } from '../../src/view/app/start-wish.ts';
 import { nothingAsked, type Part } from '../../src/view/fleet/fleet-facts.ts';
@@ -261,7 +262,7 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
         badge === 'REHEARSAL' ? { place: word(), elsewhere: random.many(random.upTo(3), word) } : undefined,
     }),
     fleet: () => ({
-      instances: names.map((name) => status(random, name, now())),
+      instances: names.map((name) => rowOf(status(random, name, now()))),
       answered: random.upTo(names.length + 1),
       drills: word(),
     }),

@@ -1,7 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { aboutOf, askFleet } from '../../compose/ask-fleet.ts';
-import { readFleetRecord } from '../../compose/fleet-record.ts';
+import { openFleetRecord } from '../../compose/fleet-record.ts';
 import { lastEvaluated } from '../../compose/last-evaluated.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { rightsByPlatform } from '../../compose/rights-by-platform.ts';
@@ -11,15 +12,14 @@ import { targetsAmong } from '../../compose/survey.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { type EvaluatedInstance, keptForPlans } from '../../plans/evaluate.ts';
+import { type EvaluatedInstance, evaluate, keptForPlans } from '../../plans/evaluate.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
-import { HOLDS_MS, type InstanceFacts, nothingAsked, oldestOf } from '../../view/fleet/fleet-facts.ts';
-import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
+import { type InstanceFacts, oldestOf } from '../../view/fleet/fleet-facts.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { planNames } from '../plans/plan-files.ts';
+import { KeptFleet } from './kept-fleet.ts';
 import { keyringOfEachLook } from './load-keys.ts';
 
 /** As many as `lifeboat status` asks at the same time. */
@@ -30,18 +30,21 @@ const DISK_MS = 5 * 60_000;
 /** With more instances the list is not sent for each one. */
 const MANY = 200;
 const APART_MS = 250;
+/** So many are read, or judged, before anything else has a turn. */
+const GROUP = 200;
 
-type Record = ReadonlyMap<string, InstanceFacts['record']>;
+type Record = InstanceFacts['record'];
 
 /** Yields the names, then the record with the last known answers, then each instance as it answers GETs. */
 export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
   const names = Object.keys(config.instances);
-  const evaluated = lastEvaluated(context.env);
-  const kept = new Map<string, InstanceFacts>(
-    names.map((name) => [name, nothingAsked(aboutOf(config, name, evaluated))]),
-  );
-  const targetOf = ({ name }: InstanceFacts) => kept.get(config.instances[name]?.target ?? '');
-  const statusAt = judging(names.length, targetOf);
+  let last = lastEvaluated(context.env);
+  const kept = new KeptFleet({
+    names,
+    targetOf: (name) => config.instances[name]?.target,
+    aboutOf: (name) => aboutOf(config, name, last),
+  });
+  const diskAt = new Map<string, Date>();
   const answeredAt = new Map<string, Date>();
   /** When each instance last listed its backups; the copy on disk is dated less often. */
   const listedAt = new Map<string, string>();
@@ -52,7 +55,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   return async (_, emit, signal) => {
     const askedAt = new Map<string, Date>();
     const hasPlans = planNames(config).length > 0;
-    const keep = (facts: InstanceFacts) => void kept.set(facts.name, facts);
+    last = lastEvaluated(context.env);
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
     const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
@@ -60,12 +63,9 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
-      // Later answers belong to another list.
-      const all = [...kept.values()];
-      const instancesAt = (now: Date) => all.map((facts) => statusAt(facts, now));
       emit({
-        instances: instancesAt(new Date()),
-        instancesAt,
+        instances: kept.rowsAt(new Date()),
+        instancesAt: (now) => kept.rowsAt(now),
         answered,
         drills,
         answeredAt: new Map(answeredAt),
@@ -74,25 +74,39 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         ...(plans === undefined ? {} : { plans }),
       });
     };
-    const evaluate = async () => {
+    const evaluateAll = async () => {
       if (!hasPlans) return;
-      const now = new Date();
-      const evaluated = new Map(
-        [...kept].map(([name, facts]) => [name, keptForPlans(facts, statusAt(facts, now).evaluation)]),
-      );
+      const evaluated = new Map<string, EvaluatedInstance>();
+      for (const group of groupsOf(names)) {
+        for (const name of group) {
+          const facts = kept.factsOf(name);
+          evaluated.set(name, keptForPlans(facts, evaluate(facts, new Date())));
+        }
+        await turn();
+      }
       plans = (await plansOf(context, config, evaluated)) ?? plans;
     };
 
     const soon = spaced(tell, names.length > MANY ? APART_MS : 0);
 
     tell();
-    const record = await readFleetRecord(context, names, config.keys.escrow !== undefined);
-    known = { startedBy: startedByOf(record), troubles: await troublesOf(context, record) };
-    for (const facts of kept.values())
-      keep({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
+    const startedBy = new Map<string, string>();
+    let first: Record | undefined;
+    const record = await openFleetRecord(context, config.keys.escrow !== undefined);
+    try {
+      for (const group of groupsOf(names))
+        for (const [name, part] of await record.of(group)) {
+          first ??= part;
+          for (const [runId, by] of startersIn(part)) startedBy.set(runId, by);
+          kept.keepRecord(name, part);
+        }
+    } finally {
+      await record.close();
+    }
+    known = { startedBy, troubles: await troublesOf(context, first) };
     tell();
     if (plans === undefined) {
-      await evaluate();
+      await evaluateAll();
       tell();
     }
     const rights = await rightsByPlatform(context, config);
@@ -102,15 +116,15 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       isTarget,
       rightOf: rights.rightOf,
       names: lockedFirst(names, kept),
-      recordOf: async (name) => record.get(name) ?? { state: 'unasked' },
+      recordOf: async (name) => kept.recordOf(name),
       keyring: nextKeyring(),
       limitMs: LIMIT_MS,
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
       recall: recallBackups(context, config),
       signal,
-      last: lastEvaluated(context.env),
-      withDisk: (name) => !isFresh(kept.get(name)?.disk),
+      last,
+      withDisk: (name) => Date.now() - (diskAt.get(name)?.getTime() ?? 0) >= DISK_MS,
       asking: (name) => {
         askedAt.set(name, new Date());
         soon();
@@ -118,9 +132,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       answered: (facts) => {
         // An aborted request says nothing about the instance.
         if (signal.aborted) return;
-        const { disk } = kept.get(facts.name) ?? {};
         const dated = datedBy(listedAt, facts);
-        keep(disk === undefined ? dated : { disk, ...dated });
+        if (facts.disk?.state === 'known') diskAt.set(facts.name, facts.disk.at);
+        const { disk } = facts.disk === undefined ? kept.factsOf(facts.name) : facts;
+        kept.keepAnswers(disk === undefined ? dated : { ...dated, disk });
         // A passphrase prompt may have delayed the last answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
@@ -129,9 +144,14 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       },
     }).finally(rights.close);
     if (signal.aborted) return;
-    await evaluate();
+    await evaluateAll();
     tell();
   };
+}
+
+function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(names.length / GROUP);
+  return Array.from({ length: count }, (_, at) => names.slice(at * GROUP, (at + 1) * GROUP));
 }
 
 /** The plan files, evaluated by these answers; undefined where the journal cannot be read. */
@@ -159,37 +179,6 @@ function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceF
   return seen === undefined || at === undefined || at < seen.at ? facts : { ...facts, seen: { ...seen, at } };
 }
 
-/**
- * Judges the answers of an instance beside those of its target, by both again only once one of them is
- * another, or after a while: each of ten thousand answers changes one row of the board, and not all of them.
- */
-function judging(
-  count: number,
-  targetOf: (facts: InstanceFacts) => InstanceFacts | undefined,
-): (facts: InstanceFacts, now: Date) => InstanceStatus {
-  const holdsMs = Math.max(HOLDS_MS, count);
-  const judged = new WeakMap<InstanceFacts, Judged>();
-  return (facts, now) => {
-    const target = targetOf(facts);
-    const period = Math.floor(now.getTime() / holdsMs);
-    const known = judged.get(facts);
-    if (known?.period === period && known.target === target) return known.status;
-    const status = instanceStatus(withTarget(facts, target), now);
-    judged.set(facts, { period, target, status });
-    return status;
-  };
-}
-
-interface Judged {
-  readonly period: number;
-  readonly target: InstanceFacts | undefined;
-  readonly status: InstanceStatus;
-}
-
-function withTarget(facts: InstanceFacts, target: InstanceFacts | undefined): InstanceFacts {
-  return target === undefined ? facts : { ...facts, target };
-}
-
 /** Acts now and, where it is called again within these milliseconds, once more after them. */
 function spaced(act: () => void, apartMs: number): () => void {
   let waiting: NodeJS.Timeout | undefined;
@@ -210,30 +199,28 @@ function spaced(act: () => void, apartMs: number): () => void {
 }
 
 /** Starts with instances that are unknown only because the key store was locked: it may be open by now. */
-function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
-  const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
-  return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
+function lockedFirst(names: readonly string[], kept: KeptFleet): readonly string[] {
+  return names.toSorted((one, other) => Number(kept.isLocked(other)) - Number(kept.isLocked(one)));
 }
 
-function isFresh(disk: InstanceFacts['disk']): boolean {
-  return disk?.state === 'known' && Date.now() - disk.at.getTime() < DISK_MS;
+/** Who started its open runs. */
+function startersIn(record: Record): readonly (readonly [runId: string, by: string])[] {
+  const runs = record.state === 'known' ? record.value.openRuns : [];
+  return runs.flatMap(({ runId, by }) => (by === undefined ? [] : [[runId, by] as const]));
 }
 
-function startedByOf(record: Record): ReadonlyMap<string, string> {
-  const runs = [...record.values()].flatMap((part) => (part.state === 'known' ? part.value.openRuns : []));
-  return new Map(runs.flatMap(({ runId, by }) => (by === undefined ? [] : [[runId, by] as const])));
-}
-
-async function troublesOf(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
+async function troublesOf(context: CommandContext, record: Record | undefined): Promise<readonly Trouble[]> {
   const room = await homeTrouble(homeFolder(context.env));
   return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
 }
 
 /** Reports an unreadable journal as one problem, not one for each instance. */
-async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
-  const [first] = record.values();
-  if (first?.state === 'failed')
-    return [{ text: `the journal could not be read: ${first.why}`, hints: first.hints ?? [] }];
+async function journalTroubles(
+  context: CommandContext,
+  record: Record | undefined,
+): Promise<readonly Trouble[]> {
+  if (record?.state === 'failed')
+    return [{ text: `the journal could not be read: ${record.why}`, hints: record.hints ?? [] }];
   try {
     const journal = await openJournalIfAny(context);
     if (journal === undefined) return [];

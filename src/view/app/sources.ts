@@ -3,12 +3,12 @@ import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { ListedRun } from '../../store/projections/run-summary.ts';
 import type { Part } from '../fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../fleet/status-schema.ts';
 import type { WorkersStatus } from '../fleet/workers-schema.ts';
 import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
+import type { FleetRow } from './fleet-row.ts';
 import type { LabFacts } from './lab-facts.ts';
 import type { StartWish } from './start-wish.ts';
 
@@ -105,9 +105,9 @@ export interface Fact<Value> {
 /** `answered` counts the instances. */
 export interface Fleet {
   /** In the order of the config. Parts without an answer yet were not asked. */
-  readonly instances: readonly InstanceStatus[];
+  readonly instances: readonly FleetRow[];
   /** The same answers, judged at another time: ages grow and objectives are missed between answers. */
-  readonly instancesAt?: (now: Date) => readonly InstanceStatus[];
+  readonly instancesAt?: (now: Date) => readonly FleetRow[];
   readonly answered: number;
   /** The next drill, in words. */
   readonly drills: string;

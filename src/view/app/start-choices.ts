@@ -1,4 +1,4 @@
-import type { InstanceStatus } from '../fleet/status-schema.ts';
+import { type FleetRow, rowNamed } from './fleet-row.ts';
 import { asksSource, type Situation } from './situations.ts';
 import type { HomeInstance } from './sources.ts';
 import { NOT_FOUND_NEXT } from './status-cells.ts';
@@ -9,7 +9,7 @@ export interface InstanceChoice {
   readonly role: 'source' | 'target';
   readonly isRehearsal: boolean;
   /** Undefined until it answers. */
-  readonly status: InstanceStatus | undefined;
+  readonly row: FleetRow | undefined;
   readonly disabled?: { readonly why: string; readonly instead: string };
   /** Does not prevent the choice. */
   readonly cautions: readonly string[];
@@ -18,7 +18,7 @@ export interface InstanceChoice {
 export interface KnownInstances {
   readonly home: readonly HomeInstance[];
   /** Answered, or failed to. */
-  readonly fleet: readonly InstanceStatus[];
+  readonly fleet: readonly FleetRow[];
 }
 
 /** Sources first. */
@@ -50,17 +50,17 @@ export function noSourceFor(
 }
 
 function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInstances): InstanceChoice {
-  const status = statusOf(known.fleet, one.name);
-  const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
+  const row = rowNamed(known.fleet, one.name);
+  const disabled = openRun(row) ?? sourceProblem(situation, one, row, known);
   const role = one.role === 'target' ? ['the config calls it a target'] : [];
-  const login = asksSource(situation) && isRefused(status) ? [LOG_IN] : [];
-  const cautions = [...login, ...lostByMistake(situation, status), ...role];
-  return { ...choiceOf(one, status, disabled), cautions };
+  const login = asksSource(situation) && row?.isRefused === true ? [LOG_IN] : [];
+  const cautions = [...login, ...lostByMistake(situation, row), ...role];
+  return { ...choiceOf(one, row, disabled), cautions };
 }
 
 /** To check before an instance with a working address counts as lost. */
-function lostByMistake(situation: Situation, status: InstanceStatus | undefined): readonly string[] {
-  if (status?.notFound === undefined || asksSource(situation)) return [];
+function lostByMistake(situation: Situation, row: FleetRow | undefined): readonly string[] {
+  if (row?.notFound === undefined || asksSource(situation)) return [];
   return [`it is NOT FOUND, not DOWN: ${NOT_FOUND_NEXT}`];
 }
 
@@ -74,15 +74,6 @@ export function choiceFor(
   return one && sourceChoice(situation, one, known);
 }
 
-/** A frame asks for each instance of a fleet, which stays the same for many frames. */
-const BY_NAME = new WeakMap<KnownInstances['fleet'], ReadonlyMap<string, InstanceStatus>>();
-
-function statusOf(fleet: KnownInstances['fleet'], name: string): InstanceStatus | undefined {
-  const byName = BY_NAME.get(fleet) ?? new Map(fleet.map((one) => [one.name, one]));
-  BY_NAME.set(fleet, byName);
-  return byName.get(name);
-}
-
 /** For a recovery of `source`: the config's targets first, then the rest, with the reason against each. */
 export function targetChoices(source: string, known: KnownInstances): readonly InstanceChoice[] {
   const from = known.home.find(({ name }) => name === source);
@@ -90,27 +81,27 @@ export function targetChoices(source: string, known: KnownInstances): readonly I
     .filter(({ name }) => name !== source)
     .toSorted((one, other) => Number(one.role !== 'target') - Number(other.role !== 'target'))
     .map((one) => {
-      const status = statusOf(known.fleet, one.name);
-      const disabled = targetProblem(source, from, one, status) ?? openRun(status);
-      return { ...choiceOf(one, status, disabled), cautions: targetCautions(from, one, status) };
+      const row = rowNamed(known.fleet, one.name);
+      const disabled = targetProblem(source, from, one, row) ?? openRun(row);
+      return { ...choiceOf(one, row, disabled), cautions: targetCautions(from, one, row) };
     });
 }
 
 function choiceOf(
   { name, role, isRehearsal }: HomeInstance,
-  status: InstanceStatus | undefined,
+  row: FleetRow | undefined,
   disabled: InstanceChoice['disabled'],
 ): InstanceChoice {
-  return { name, role, isRehearsal, status, cautions: [], ...(disabled === undefined ? {} : { disabled }) };
+  return { name, role, isRehearsal, row, cautions: [], ...(disabled === undefined ? {} : { disabled }) };
 }
 
 /** Two runs on one instance would not see each other's changes. */
-function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
-  const [run] = status?.openRuns ?? [];
-  if (run === undefined) return undefined;
+function openRun(row: FleetRow | undefined): InstanceChoice['disabled'] {
+  if (row?.openRun === undefined) return undefined;
+  const { openRun: run, openFollowUps } = row;
   // Abandoning a run whose applications wait for bindings leaves them unbound.
   const waysOut =
-    (status?.followUps?.open ?? 0) > 0
+    openFollowUps > 0
       ? 'do what is left to be done: lifeboat followups'
       : `abandon it: lifeboat resume ${run} --abandon REASON`;
   return {
@@ -122,7 +113,7 @@ function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled']
 function sourceProblem(
   situation: Situation,
   { name }: HomeInstance,
-  status: InstanceStatus | undefined,
+  row: FleetRow | undefined,
   { home }: KnownInstances,
 ): InstanceChoice['disabled'] {
   if (situation.steps.includes('target') && home.length < 2) {
@@ -131,12 +122,12 @@ function sourceProblem(
       instead: 'add one with `role: target` to the config; `lifeboat init` writes it',
     };
   }
-  if (!asksSource(situation) || status === undefined) return undefined;
+  if (!asksSource(situation) || row === undefined) return undefined;
   // It did answer; the run waits for a token that the service accepts.
-  const why = isRefused(status) ? undefined : noAnswer(status);
-  if (status.notFound !== undefined) {
+  const why = row.isRefused ? undefined : row.noAnswer;
+  if (row.notFound !== undefined) {
     return {
-      why: `it is NOT FOUND: ${status.notFound.why}`,
+      why: `it is NOT FOUND: ${row.notFound}`,
       instead: `${NOT_FOUND_NEXT}; if ${name} is gone, choose "the instance or its region is gone"`,
     };
   }
@@ -146,13 +137,13 @@ function sourceProblem(
       instead: `if ${name} is gone, choose "the instance or its region is gone": that run sends nothing to it`,
     };
   }
-  if (situation.steps.includes('moment') && hasNoWindow(status)) {
+  if (situation.steps.includes('moment') && row.hasNoWindow) {
     return {
       why: 'it has no continuous archiving, so no moment can be brought back',
       instead: 'restore a backup: choose "the data of an older backup is needed"',
     };
   }
-  if (situation.steps.includes('backup') && status.newestBackup === undefined && isKnown(status, 'backups')) {
+  if (situation.steps.includes('backup') && row.hasBackup === false) {
     return {
       why: 'it has no backup that is done',
       instead: 'take one first, or bring it back to a moment: choose "rows were deleted"',
@@ -165,7 +156,7 @@ function targetProblem(
   source: string,
   from: HomeInstance | undefined,
   one: HomeInstance,
-  status: InstanceStatus | undefined,
+  row: FleetRow | undefined,
 ): InstanceChoice['disabled'] {
   if (one.address !== undefined && one.address === from?.address) {
     return {
@@ -179,9 +170,9 @@ function targetProblem(
       instead: 'to allow that, give it `role: target` in the config',
     };
   }
-  if (status?.notFound !== undefined)
-    return { why: `it is NOT FOUND: ${status.notFound.why}`, instead: NOT_FOUND_NEXT };
-  const why = status && noAnswer(status);
+  if (row?.notFound !== undefined)
+    return { why: `it is NOT FOUND: ${row.notFound}`, instead: NOT_FOUND_NEXT };
+  const why = row?.noAnswer;
   if (why !== undefined) {
     return {
       why: `it does not answer: ${why}`,
@@ -194,38 +185,17 @@ function targetProblem(
 function targetCautions(
   from: HomeInstance | undefined,
   { revision }: HomeInstance,
-  status: InstanceStatus | undefined,
+  row: FleetRow | undefined,
 ): readonly string[] {
   const isOther = from !== undefined && [from.revision, revision].every((one) => one !== 'auto');
   return [
     ...(isOther && from.revision !== revision
       ? [`its interface is revision ${revision}, the source has ${from.revision}`]
       : []),
-    ...(status !== undefined && status.evaluation.verdict !== 'empty' && isKnown(status, 'backups')
+    ...(row?.hasBackup !== undefined && row.verdict !== 'empty'
       ? ['it holds data of its own already, which is replaced']
       : []),
   ];
 }
 
-/** Undefined if it answers or was not asked yet. */
-function noAnswer({ parts }: InstanceStatus): string | undefined {
-  const { overview, backups } = parts;
-  if (backups.state !== 'failed' || overview.state === 'known') return undefined;
-  return backups.why ?? 'no reason is known';
-}
-
-/** It answers, but refuses the token. */
-export function isRefused(status: InstanceStatus | undefined): boolean {
-  const code = status?.parts.backups.code ?? '';
-  return code.startsWith('credentials.') || code === 'service.forbidden';
-}
-
 const LOG_IN = 'the service does not take the token: log in again, such as by `cf login`, then press Ctrl-R';
-
-function hasNoWindow({ window, parts }: InstanceStatus): boolean {
-  return window === 'none' || parts.window.state === 'missing';
-}
-
-function isKnown({ parts }: InstanceStatus, part: keyof InstanceStatus['parts']): boolean {
-  return parts[part]?.state === 'known';
-}

@@ -5,6 +5,7 @@ import { countsAgainst } from '../../plans/evaluate.ts';
 import type { Check, InstanceVerdict } from '../../plans/evaluation-schema.ts';
 import type { Answer, BackupStatus, InstanceStatus } from '../fleet/status-schema.ts';
 import { briefly } from '../follow-up-words.ts';
+import type { FleetRow } from './fleet-row.ts';
 import type { Fleet } from './sources.ts';
 
 /** An instance in table cells, for every renderer. `?` means unknown. */
@@ -153,62 +154,8 @@ function journalCell({ parts }: InstanceStatus): string {
   return parts.record.state === 'known' ? 'none' : '?';
 }
 
-export type BoardSort = 'danger' | 'name' | 'newest backup' | 'RPO';
-
-export const BOARD_SORTS: readonly BoardSort[] = ['danger', 'name', 'newest backup', 'RPO'];
-
-/**
- * The first row: most endangered, by name, oldest newest backup, or furthest over the RPO. Equal ones keep
- * the order of the config.
- */
-export function boardRows(
-  { instances }: Pick<Fleet, 'instances'>,
-  sort: BoardSort,
-): readonly InstanceStatus[] {
-  if (sort === 'name') return instances.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const weightOf = WEIGHTS[sort];
-  return instances
-    .map((status) => ({ status, weight: weightOf(status) }))
-    .toSorted((one, other) => (one.weight === other.weight ? 0 : other.weight - one.weight))
-    .map(({ status }) => status);
-}
-
 export const NOT_FOUND_NEXT =
   'its address answers: compare its url in the config with `cf service NAME` before you call it lost';
-
-const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStatus) => number>> = {
-  danger: dangerOf,
-  'newest backup': ({ newestBackup }) => newestBackup?.ageSeconds ?? Number.MAX_VALUE,
-  RPO: ({ rpo, newestBackup }) =>
-    rpo === undefined ? -Number.MAX_VALUE : (newestBackup?.ageSeconds ?? Number.MAX_VALUE) / rpo,
-};
-
-/**
- * Down is first, because people wait for it; then not found. Out of service (locked-out applications, a
- * stopped node) weighs as much as not ready.
- */
-function dangerOf(status: InstanceStatus): number {
-  const { evaluation, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
-  return (
-    DANGER[evaluation.verdict] +
-    (status.down === undefined ? 0 : 16_000) +
-    (status.notFound === undefined ? 0 : 8_000) +
-    (inService.answer === 'no' ? 4_000 : 0) +
-    (inDoubt > 0 ? 500 : 0) +
-    ((followUps?.overdue ?? 0) > 0 ? 200 : 0) +
-    (openRuns.length > 0 ? 100 : 0) +
-    checksAgainst(status).filter(({ code }) => code !== 'unasked').length * 10 +
-    cautions.length
-  );
-}
-
-const DANGER: Readonly<Record<InstanceVerdict, number>> = {
-  'not-ready': 4_000,
-  unknown: 2_000,
-  ready: 1_200,
-  proven: 1_000,
-  empty: 0,
-};
 
 /** Each instance counts once, as the first kind in this order that applies. */
 export interface FleetCounts {
@@ -242,23 +189,22 @@ export function fleetCounts(
     proven: 0,
     waiting: 0,
   };
-  for (const status of instances) {
-    const kind = kindOf(status, asking, now);
+  for (const row of instances) {
+    const kind = kindOf(row, asking, now);
     if (kind !== undefined) counts[kind] += 1;
   }
   return counts;
 }
 
-function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetCounts | undefined {
-  const { name, evaluation, inService, down, notFound } = status;
-  const { verdict } = evaluation;
+function kindOf(row: FleetRow, asking: Asking, now: Date): keyof FleetCounts | undefined {
+  const { name, verdict, service, isDown, notFound } = row;
   if (asking.answeredAt?.has(name) !== true) return 'waiting';
   if (verdict === 'empty') return undefined;
-  if (down !== undefined) return 'down';
+  if (isDown) return 'down';
   if (notFound !== undefined) return 'notFound';
   if (verdict === 'not-ready') return 'notReady';
-  if (inService.answer === 'no') return 'outOfService';
-  if (silenceOf(status, asking, now) !== undefined) return 'silent';
+  if (service === 'no') return 'outOfService';
+  if (silenceOf({ name }, asking, now) !== undefined) return 'silent';
   return verdict;
 }
 
@@ -317,7 +263,7 @@ const LASTS = 90;
 
 /** For an instance that answered before. A down one is not silent: its status is down. */
 export function silenceOf(
-  { name, down }: Pick<InstanceStatus, 'name' | 'down'>,
+  { name, down }: Pick<InstanceStatus, 'name'> & Partial<Pick<InstanceStatus, 'down'>>,
   { answeredAt, askedAt }: Asking,
   now: Date,
 ): Silence | undefined {

@@ -8,8 +8,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CommandContext } from '../../../src/cli/context.ts';
 import { fleetLoader } from '../../../src/commands/app/load-fleet.ts';
 import { parseConfig } from '../../../src/config/load.ts';
+import type { FleetRow } from '../../../src/view/app/fleet-row.ts';
 import type { Fleet } from '../../../src/view/app/sources.ts';
-import type { InstanceStatus } from '../../../src/view/fleet/status-schema.ts';
 
 const SOURCES = 60;
 
@@ -42,12 +42,12 @@ test('each answer updates the verdict of its instance and of its source, and not
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const { context, config, count } = await manyInstances();
-  const judged = new Set<InstanceStatus>();
+  const judged = new Set<FleetRow>();
   let last: Fleet | undefined;
   const emit = (fleet: Fleet) => {
     last = fleet;
     const drawn = fleet.instancesAt?.(new Date()) ?? [];
-    for (const status of [...fleet.instances, ...drawn]) judged.add(status);
+    for (const row of [...fleet.instances, ...drawn]) judged.add(row);
   };
   await fleetLoader(context, config)(null, emit, new AbortController().signal);
   expect(last?.answered).toBe(count);

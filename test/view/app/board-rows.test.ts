@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  boardRows,
-  diskCell,
-  diskRoom,
-  fleetCounts,
-  isOpenTarget,
-} from '../../../src/view/app/status-cells.ts';
+import { boardRows } from '../../../src/view/app/fleet-row.ts';
+import { diskCell, diskRoom, fleetCounts, isOpenTarget } from '../../../src/view/app/status-cells.ts';
 import type { DiskFill } from '../../../src/view/fleet/fleet-facts.ts';
 import { ago, failedPart, fleetOf, NOW, part, statusOf, unaskedOf } from '../../tui/fake-fleet.ts';
 
@@ -19,24 +14,24 @@ describe('the order by danger', () => {
   const silent = statusOf('silent', { backups: failedPart('no answer') });
 
   test('puts a stopped node and what could not be recovered before the unknown and the good', () => {
-    const names = boardRows({ instances: [fine, silent, stopped, late] }, 'danger').map(({ name }) => name);
+    const names = boardRows(fleetOf([fine, silent, stopped, late]), 'danger').map(({ name }) => name);
     expect(names).toEqual(['stopped', 'late', 'silent', 'fine']);
   });
 
   test('keeps equal instances in the order of the config', () => {
     const equals = ['c', 'a', 'b'].map((name) => statusOf(name));
-    expect(boardRows({ instances: equals }, 'danger').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
+    expect(boardRows(fleetOf(equals), 'danger').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
   });
 
   test('puts a backup of unknown age before the oldest one', () => {
     const old = statusOf('old', { backups: part({ done: [{ id: 1, triggeredAt: ago(900) }] }) });
-    const names = boardRows({ instances: [fine, old, silent] }, 'newest backup').map(({ name }) => name);
+    const names = boardRows(fleetOf([fine, old, silent]), 'newest backup').map(({ name }) => name);
     expect(names).toEqual(['silent', 'old', 'fine']);
   });
 
   test('by RPO puts instances without one last', () => {
     const free = statusOf('free', { objectives: {} });
-    expect(boardRows({ instances: [free, fine, late] }, 'RPO').map(({ name }) => name)).toEqual([
+    expect(boardRows(fleetOf([free, fine, late]), 'RPO').map(({ name }) => name)).toEqual([
       'late',
       'fine',
       'free',

@@ -7,14 +7,14 @@ import { asksSource, SITUATIONS, situationOf } from '../../../src/view/app/situa
 import { instanceChoices, targetChoices } from '../../../src/view/app/start-choices.ts';
 import { stakesOf } from '../../../src/view/app/start-wish.ts';
 import { usualTimes } from '../../../src/view/app/usual-times.ts';
-import { backup, DRY_RUN, gone, instance, NOW, status } from '../../tui/start-facts.ts';
+import { backup, DRY_RUN, fleetRows, gone, instance, NOW, status } from '../../tui/start-facts.ts';
 
 const dr = (more = {}) => instance('orders-dr', { role: 'target', ...more });
 
 function whyNot(id: string, fleet: ReturnType<typeof status>[], home = [instance('orders'), dr()]) {
   const situation = situationOf(id);
   if (situation === undefined) throw new Error(`no situation ${id}`);
-  return instanceChoices(situation, { home, fleet })[0]?.disabled;
+  return instanceChoices(situation, { home, fleet: fleetRows(...fleet) })[0]?.disabled;
 }
 
 test('every runbook can be reached, in each of its kinds', () => {
@@ -71,7 +71,10 @@ test('an instance that refuses the token has answered: nothing is disabled, and 
   } as const;
   const fleet = [status('orders', { overview: refused, backups: refused })];
   for (const situation of SITUATIONS) {
-    const [choice] = instanceChoices(situation, { home: [instance('orders'), dr()], fleet });
+    const [choice] = instanceChoices(situation, {
+      home: [instance('orders'), dr()],
+      fleet: fleetRows(...fleet),
+    });
     expect(choice?.disabled, situation.id).toBeUndefined();
     expect(choice?.cautions.join().includes('log in again'), situation.id).toBe(asksSource(situation));
   }
@@ -128,7 +131,7 @@ test('targets come first; the others say why they cannot be targets', () => {
     dr({ name: 'old', revision: '61' }),
   ];
   const fleet = [status('old'), gone('silent')];
-  const choices = targetChoices('orders', { home, fleet });
+  const choices = targetChoices('orders', { home, fleet: fleetRows(...fleet) });
   expect(choices.map(({ name }) => name)).toEqual(['alias', 'silent', 'old', 'billing']);
   expect(choices.map(({ disabled }) => disabled?.why ?? 'fits')).toEqual([
     'it is orders under another name: both have the same address',

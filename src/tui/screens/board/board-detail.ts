@@ -2,6 +2,7 @@ import { formatSpan } from '../../../base/format.ts';
 import { msOf } from '../../../base/instant.ts';
 import type { Check } from '../../../plans/evaluation-schema.ts';
 import { wantsPassphrase } from '../../../view/app/app-port.ts';
+import { failedWord, LONGEST_FAILED } from '../../../view/app/fleet-row.ts';
 import type { Fact, Fleet } from '../../../view/app/sources.ts';
 import {
   absenceWords,
@@ -360,28 +361,6 @@ function diskSpan(status: InstanceStatus): Span {
 function followUpSpan(status: InstanceStatus): Span {
   return span(followUpCell(status), (status.followUps?.overdue ?? 0) > 0 ? 'status.warn' : 'text');
 }
-
-/** Why the backups could not be listed, as one word; the detail has the sentence. */
-const FAILED_WORDS: Readonly<Record<string, string>> = {
-  'credentials.refused': '401 login',
-  'credentials.missing': 'no token',
-  'service.forbidden': '403',
-  'service.unreachable': 'no route',
-  'service.timeout': 'silent',
-  'answer.late': 'silent',
-  'service.reset': 'cut off',
-  'service.error': '5xx',
-  'service.not-found': '404',
-  'service.bad-answer': 'no JSON',
-  'service.redirect': 'redirect',
-};
-
-/** The same with its status: `401 login`, or `failed`. */
-export function failedWord({ parts }: InstanceStatus): string {
-  return FAILED_WORDS[parts.backups.code ?? ''] ?? 'failed';
-}
-
-const LONGEST_FAILED = Math.max(...Object.values(FAILED_WORDS).map(({ length }) => length));
 
 function askedSpan(status: InstanceStatus, asked: Asked): Span {
   const { name, parts } = status;

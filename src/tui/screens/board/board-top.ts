@@ -1,13 +1,9 @@
 import { counted } from '../../../base/format.ts';
 import { msOf } from '../../../base/instant.ts';
 import type { InstanceVerdict } from '../../../plans/evaluation-schema.ts';
+import type { BoardSort } from '../../../view/app/fleet-row.ts';
 import type { Fact, Fleet, RunRow, Trouble } from '../../../view/app/sources.ts';
-import {
-  type BoardSort,
-  type FleetCounts,
-  fleetCounts,
-  VERDICT_WORDS,
-} from '../../../view/app/status-cells.ts';
+import { type FleetCounts, fleetCounts, VERDICT_WORDS } from '../../../view/app/status-cells.ts';
 import type { WorkersStatus } from '../../../view/fleet/workers-schema.ts';
 import { countOf, workersLines, workerWords } from '../../../view/fleet/workers-words.ts';
 import { briefly } from '../../../view/follow-up-words.ts';

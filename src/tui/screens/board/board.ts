@@ -1,15 +1,6 @@
+import { BOARD_SORTS, type BoardSort, boardRows, type FleetRow } from '../../../view/app/fleet-row.ts';
 import type { Fleet, RunRow } from '../../../view/app/sources.ts';
-import {
-  BOARD_SORTS,
-  type BoardSort,
-  boardRows,
-  keyCell,
-  newestCell,
-  serviceCell,
-  VERDICT_WORDS,
-} from '../../../view/app/status-cells.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, memoised, wrapLine } from '../../line.ts';
 import { type AppEffect, type Around, type BoundKey, footerKey } from '../../live-screen.ts';
@@ -35,7 +26,7 @@ import {
 } from '../../parts/list.ts';
 import { tableLines } from '../../parts/table.ts';
 import { type Line, type Look, span } from '../../span.ts';
-import { askedOf, boardColumns, detailLines, failedWord } from './board-detail.ts';
+import { askedOf, boardColumns, detailLines } from './board-detail.ts';
 import { topLines } from './board-top.ts';
 
 interface BoardState {
@@ -49,13 +40,13 @@ const NO_RUNS: readonly RunRow[] = [];
 /** Every instance, those at risk first, with open runs above and the selected instance in full. */
 export function boardScreen(): OpenScreen {
   const sorted = memoised(boardRows);
-  const kept = memoised((rows: readonly InstanceStatus[], list: ListState['filter'], text: string) =>
-    text === '' ? rows : filtered(rows, { ...FRESH_LIST, filter: list }, filterText),
+  const kept = memoised((rows: readonly FleetRow[], list: ListState['filter'], text: string) =>
+    text === '' ? rows : filtered(rows, { ...FRESH_LIST, filter: list }, ({ words }) => words),
   );
-  const ordered = memoised((rows: readonly InstanceStatus[], order: readonly string[] | undefined) =>
+  const ordered = memoised((rows: readonly FleetRow[], order: readonly string[] | undefined) =>
     inOrder(rows, order, ({ name }) => name),
   );
-  const namesOf = memoised((rows: readonly InstanceStatus[]) => rows.map(({ name }) => name));
+  const namesOf = memoised((rows: readonly FleetRow[]) => rows.map(({ name }) => name));
   const openOf = memoised((runs: readonly RunRow[]) => runs.filter(({ status }) => status === 'open'));
   const open = ({ facts }: Around) => openOf(facts.get('runs', null).last?.value ?? NO_RUNS);
   const allOf = ({ list, sort }: BoardState, { facts, now }: Around) =>
@@ -175,11 +166,7 @@ function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
 }
 
 /** Whether every instance that the filter lets through has answered, so that the order is meaningful. */
-function isSorted(
-  { filter, isFiltering }: ListState,
-  rows: readonly InstanceStatus[],
-  { facts }: Around,
-): boolean {
+function isSorted({ filter, isFiltering }: ListState, rows: readonly FleetRow[], { facts }: Around): boolean {
   const { last, isAsking } = facts.get('fleet', null);
   const known = last?.value;
   const isChosen = filter.text !== '' && !isFiltering;
@@ -191,38 +178,12 @@ function sortAfter(sort: BoardSort): BoardSort {
   return BOARD_SORTS[(BOARD_SORTS.indexOf(sort) + 1) % BOARD_SORTS.length] ?? 'danger';
 }
 
-/** The text that the filter searches: the name, and the words of the table. */
-function filterText(status: InstanceStatus): string {
-  const { name, role, state, evaluation, key, parts, card } = status;
-  const isFailed = Object.values(parts).some((part) => part?.state === 'failed');
-  return [
-    ...[
-      name,
-      role,
-      state ?? '',
-      VERDICT_WORDS[evaluation.verdict],
-      wordOfService(status),
-      newestCell(status),
-      keyCell(status),
-    ],
-    ...key.possible.map(({ fingerprint }) => fingerprint),
-    ...(isFailed ? ['failed', failedWord(status)] : []),
-    ...(card === undefined ? ['no card'] : []),
-  ].join(' ');
-}
-
-/** What is unusual about its service; `ok` is not searchable. */
-function wordOfService(status: InstanceStatus): string {
-  const word = serviceCell(status);
-  return word === 'NO' ? 'out of service' : word === 'yes' || word === '?' ? '' : word;
-}
-
 interface Shown {
-  readonly rows: readonly InstanceStatus[];
+  readonly rows: readonly FleetRow[];
   /** The count without the filter. */
   readonly all: number;
   readonly cursor: number;
-  readonly here: InstanceStatus | undefined;
+  readonly here: FleetRow | undefined;
   readonly open: readonly RunRow[];
 }
 
@@ -258,7 +219,10 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
   const table = (wide: number, high: number) =>
     tableLines(
       {
-        columns: boardColumns(asked),
+        columns: boardColumns(asked).map((column) => ({
+          ...column,
+          cell: (row: FleetRow) => column.cell(row.status()),
+        })),
         rows: shown.rows,
         cursor: shown.cursor,
         isMarked: ({ name }) => list.marked.has(name),
@@ -273,7 +237,7 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
       ? width < WIDE || shown.rows.length === 0
         ? []
         : wrapLine([span('no instance is chosen: down chooses the first one', 'text.dim')], wide)
-      : detailLines(shown.here, asked, wide, look);
+      : detailLines(shown.here.status(), asked, wide, look);
   const topBand = band(top, width);
   if (width >= WIDE) {
     const beside = Math.min(DETAIL_WIDTH.most, Math.max(DETAIL_WIDTH.least, width - GAP - WHOLE_TABLE));
@@ -328,7 +292,7 @@ type BoardIntent =
 
 function boardKeys(
   list: ListState,
-  { here, rows }: { readonly here: InstanceStatus | undefined; readonly rows: readonly InstanceStatus[] },
+  { here, rows }: { readonly here: FleetRow | undefined; readonly rows: readonly FleetRow[] },
   open: readonly RunRow[],
   nextSort: string,
   hasLab: boolean,

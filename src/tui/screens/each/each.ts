@@ -1,8 +1,7 @@
 import { counted } from '../../../base/format.ts';
-import { isRefused } from '../../../view/app/start-choices.ts';
+import { type FleetRow, rowNamed } from '../../../view/app/fleet-row.ts';
 import { cardCell, newestCell } from '../../../view/app/status-cells.ts';
 import { fleetAt } from '../../../view/fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { wrapLine } from '../../line.ts';
 import type { AppEffect, Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -24,7 +23,7 @@ type Intent = 'begin' | ListIntent;
 
 interface Row {
   readonly name: string;
-  readonly status: InstanceStatus | undefined;
+  readonly row: FleetRow | undefined;
   /** Why it is left out; undefined if it gets a backup. */
   readonly out: string | undefined;
 }
@@ -58,10 +57,10 @@ export function eachScreen({ what, instances }: ScreenRequest & { readonly name:
   const gift = GIFTS[what];
   const rowsOf = ({ facts, now }: Pick<Around, 'facts' | 'now'>): readonly Row[] => {
     const known = facts.get('fleet', null).last?.value;
-    const statuses = known === undefined ? [] : fleetAt(known, now).instances;
+    const fleet = known === undefined ? [] : fleetAt(known, now).instances;
     return instances.map((name) => {
-      const status = statuses.find((one) => one.name === name);
-      return { name, status, out: whyOut(status) };
+      const row = rowNamed(fleet, name);
+      return { name, row, out: whyOut(row) };
     });
   };
   const begun = (rows: readonly Row[]): AppEffect => ({
@@ -110,16 +109,15 @@ function wordsOf({ none, a, each }: Gift, count: number): string {
   );
 }
 
-function whyOut(status: InstanceStatus | undefined): string | undefined {
-  if (status === undefined) return 'it is not known here';
-  const { openRuns, down, notFound, evaluation } = status;
-  const [run] = openRuns;
-  if (run !== undefined) return `run ${run} is open`;
-  if (down !== undefined) return 'it is DOWN';
+function whyOut(row: FleetRow | undefined): string | undefined {
+  if (row === undefined) return 'it is not known here';
+  const { openRun, isDown, notFound, isRefused, verdict } = row;
+  if (openRun !== undefined) return `run ${openRun} is open`;
+  if (isDown) return 'it is DOWN';
   if (notFound !== undefined) return 'it is NOT FOUND';
   // Its run would wait for another token, and block all the following ones.
-  if (isRefused(status)) return 'its token is not taken';
-  return evaluation.verdict === 'empty' ? 'it holds nothing of its own' : undefined;
+  if (isRefused) return 'its token is not taken';
+  return verdict === 'empty' ? 'it holds nothing of its own' : undefined;
 }
 
 function columnsOf({ gets }: Gift): readonly Column<Row>[] {
@@ -127,10 +125,10 @@ function columnsOf({ gets }: Gift): readonly Column<Row>[] {
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
     {
       title: 'newest backup',
-      cell: ({ status }) => [span(status === undefined ? '?' : newestCell(status))],
+      cell: ({ row }) => [span(row === undefined ? '?' : newestCell(row.status()))],
       drop: 1,
     },
-    { title: 'card', cell: ({ status }) => [span(status === undefined ? '?' : cardCell(status))], drop: 2 },
+    { title: 'card', cell: ({ row }) => [span(row === undefined ? '?' : cardCell(row.status()))], drop: 2 },
     {
       title: 'now',
       cell: ({ out }): Line => [out === undefined ? span(gets) : span(`left out: ${out}`, 'status.warn')],

@@ -1,5 +1,6 @@
 import { formatBytes, formatTime, timeOr } from '../../../base/format.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
+import { rowNamed } from '../../../view/app/fleet-row.ts';
 import { metricWords } from '../../../view/app/metric-words.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
 import { fleetAt, knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
@@ -35,7 +36,7 @@ export function listOf({ section, lists }: InstanceState): ListState | undefined
 /** The status of the instance as on the board. */
 export function statusOf(name: string, { facts, now }: Around): InstanceStatus | undefined {
   const fleet = facts.get('fleet', null).last?.value;
-  return fleet && fleetAt(fleet, now).instances.find((status) => status.name === name);
+  return fleet && rowNamed(fleetAt(fleet, now).instances, name)?.status();
 }
 
 export function backupRows(name: string, list: ListState, { facts }: Around): readonly BackupRow[] {

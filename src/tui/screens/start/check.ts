@@ -1,6 +1,7 @@
 import { formatSeconds } from '../../../base/format.ts';
 import { isDone } from '../../../view/app/backup-list.ts';
 import type { DryRunFacts, DryRunStep } from '../../../view/app/dry-run-facts.ts';
+import { rowNamed } from '../../../view/app/fleet-row.ts';
 import type { Fact } from '../../../view/app/sources.ts';
 import { commandOf, type StartWish, stakesOf, takesNewest } from '../../../view/app/start-wish.ts';
 import { usualWords } from '../../../view/app/usual-times.ts';
@@ -92,7 +93,7 @@ function changeWords({ instance, target }: StartWish, around: Around): string {
 }
 
 function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined, around: Around): string {
-  const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
+  const rto = rowNamed(knownInstances(around).fleet, instance)?.status().rto;
   // Recovery time is an objective only of runs that replace data.
   const isRecovery = dryRun?.steps.some(({ destroys }) => destroys) === true;
   const objective = rto === undefined || !isRecovery ? '' : `; the objective is ${formatSeconds(rto)}`;

@@ -120,7 +120,7 @@ function belowRows(needed: number, rows: number): number {
 }
 
 function detailLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
-  return (chosenRow(state, around)?.details ?? []).flatMap(({ text, tone }) => {
+  return (chosenRow(state, around)?.details() ?? []).flatMap(({ text, tone }) => {
     if (tone === 'plain') return wrapLine([span(`  ${text}`)], width, 2);
     const sign = tone === 'bad' ? look.glyphs.failed : look.glyphs.warn;
     return wrapLine([span(`${sign} ${text}`, tone === 'bad' ? 'status.bad' : 'status.warn')], width, 2);

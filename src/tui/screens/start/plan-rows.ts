@@ -36,9 +36,7 @@ export function planChoices(
   const fleet = facts.get('fleet', null).last?.value;
   const runs = facts.get('runs', null).last?.value ?? [];
   const gone = new Set(
-    (fleet?.instances ?? []).flatMap((one) =>
-      one.down === undefined && one.notFound === undefined ? [] : [one.name],
-    ),
+    (fleet?.instances ?? []).flatMap((one) => (one.isDown || one.notFound !== undefined ? [one.name] : [])),
   );
   return (fleet?.plans ?? []).flatMap(
     ({ plan, verdict, reason, instances, checks }): readonly PlanChoice[] => {
@@ -61,7 +59,7 @@ export function planChoices(
           text: `${says} ${does} disaster dr region plan`,
           cells: () => [[span(says)], [span(does, 'text.dim')]],
           disabled: isUnread ? reason : undefined,
-          details: [
+          details: () => [
             { text: `${VERDICT_WORDS[verdict]}: ${reason}`, tone: verdict === 'not-ready' ? 'bad' : 'plain' },
             ...(open === undefined ? [LOOKS] : []),
           ],

@@ -1,5 +1,6 @@
 import { formatBytes, formatTime, futureWords, utcTime } from '../../../base/format.ts';
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
+import { rowNamed } from '../../../view/app/fleet-row.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
 import {
   choiceFor,
@@ -11,6 +12,7 @@ import {
 } from '../../../view/app/start-choices.ts';
 import { takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
 import { futureCell, newestCell, VERDICT_WORDS } from '../../../view/app/status-cells.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
@@ -26,7 +28,7 @@ export interface Choice {
   /** Why it cannot be chosen, in one sentence. */
   readonly disabled?: string | undefined;
   /** Shown below the table while the row is selected. */
-  readonly details: readonly Detail[];
+  readonly details: () => readonly Detail[];
 }
 
 interface Detail {
@@ -103,7 +105,7 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
         ],
       ],
       disabled: why,
-      details: [
+      details: () => [
         // Cautions go last, because a low window cuts the end.
         ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
@@ -137,32 +139,40 @@ const INSTANCE_COLUMNS = columnsOf(
 );
 
 function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
-  const { name, role, isRehearsal, status, disabled, cautions } = choice;
-  const { newestBackup, provenBackup } = status ?? {};
+  const { name, role, isRehearsal, row, disabled, cautions } = choice;
   return {
     key: name,
-    text: `${name} ${role} ${status?.state ?? ''}`,
-    cells: () => [
-      [span(name, disabled === undefined ? 'text' : 'text.dim')],
-      [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
-      [span(stateWord(choice), status?.state === undefined ? 'text.dim' : 'text')],
-      [span(status === undefined ? '?' : VERDICT_WORDS[status.evaluation.verdict])],
-      [span(status?.lastSeenBackup === undefined ? backupAge(choice, newestBackup) : newestCell(status))],
-      [span(backupAge(choice, provenBackup))],
-      [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],
-    ],
+    text: `${name} ${role} ${row?.state ?? ''}`,
+    cells: () => {
+      const status = row?.status();
+      return [
+        [span(name, disabled === undefined ? 'text' : 'text.dim')],
+        [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
+        [span(stateWord(status), status?.state === undefined ? 'text.dim' : 'text')],
+        [span(status === undefined ? '?' : VERDICT_WORDS[status.evaluation.verdict])],
+        [
+          span(
+            status?.lastSeenBackup === undefined
+              ? backupAge(status, status?.newestBackup)
+              : newestCell(status),
+          ),
+        ],
+        [span(backupAge(status, status?.provenBackup))],
+        [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],
+      ];
+    },
     disabled: disabled?.why,
-    details: [
+    details: () => [
       ...(disabled === undefined ? [] : outOf(choice)),
       ...cautions.map((text): Detail => ({ text, tone: 'warn' })),
-      ...(disabled === undefined ? knownOf(choice, isTarget) : []),
+      ...(disabled === undefined ? knownOf(row?.status(), isTarget) : []),
     ],
   };
 }
 
 /** `none` if the service has none, `?` if that is not known. */
 function backupAge(
-  { status }: InstanceChoice,
+  status: InstanceStatus | undefined,
   backup: { readonly ageSeconds?: number | undefined } | undefined,
 ): string {
   if (backup === undefined && status?.parts.backups.state === 'known') return 'none';
@@ -178,7 +188,7 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
 }
 
 /** The data of a target is replaced, so whether its backup was proven is not shown. */
-function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
+function knownOf(status: InstanceStatus | undefined, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
   const { newestBackup, lastSeenBackup: seen, provenBackup, card } = status;
   const [newest, asSeen] =
@@ -204,7 +214,7 @@ function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail
   ];
 }
 
-function stateWord({ status }: InstanceChoice): string {
+function stateWord(status: InstanceStatus | undefined): string {
   if (status?.state !== undefined) return status.state;
   return status?.parts.backups.state === 'failed' ? 'no answer' : 'not asked yet';
 }
@@ -237,7 +247,7 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
     key: LEFT_TO_RUN,
     text: 'newest ask run',
     cells: () => [[span(isNewest ? 'the newest' : 'ask me in the run')]],
-    details: [
+    details: () => [
       {
         text: isNewest
           ? 'the run takes the newest by the guid on the recovery card, and asks you first'
@@ -253,7 +263,7 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
 
 /** A warning if the run cannot determine the newest backup by itself. */
 function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonly Detail[] {
-  const status = knownInstances(around).fleet.find(({ name }) => name === answers.instance);
+  const status = rowNamed(knownInstances(around).fleet, answers.instance)?.status();
   if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
   return [
     {
@@ -279,7 +289,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
       [span(status)],
     ],
     disabled: why,
-    details: [
+    details: () => [
       ...(why === undefined ? [] : [{ text: why, tone: 'bad' } as const]),
       ...(aheadSeconds === undefined ? [] : [{ text: futureWords(aheadSeconds), tone: 'warn' } as const]),
       { text: provenWords(row), tone: provenAt === undefined ? 'warn' : 'plain' },

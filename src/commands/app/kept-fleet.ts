@@ -1,0 +1,152 @@
+import { deserialize, serialize } from 'node:v8';
+import { type FleetRow, rowOf } from '../../view/app/fleet-row.ts';
+import { HOLDS_MS, type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.ts';
+import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import type { InstanceStatus } from '../../view/fleet/status-schema.ts';
+
+/** What the config says of an instance. */
+export type About = Parameters<typeof nothingAsked>[0];
+
+export interface FleetNames {
+  readonly names: readonly string[];
+  /** The target that the config gives an instance. */
+  readonly targetOf: (name: string) => string | undefined;
+  readonly aboutOf: (name: string) => About;
+}
+
+/** As many statuses stay judged: more than any screen shows. */
+const MOST_JUDGED = 400;
+
+/** A row holds for so many milliseconds times the instances: judging takes 1 in 60 of these. */
+const APART_MS = 6;
+
+/**
+ * The facts of all instances of a board, and the row of each. The facts are kept as bytes: as objects, those
+ * of ten thousand take 100 MiB, and few are looked at. A row is judged again when the facts of its instance
+ * or of its target change, and after a while: of ten thousand rows a few at each look, each once a minute.
+ */
+export class KeptFleet {
+  readonly #fleet: FleetNames;
+  readonly #kept = new Map<string, Kept>();
+  readonly #sources: ReadonlyMap<string | undefined, readonly string[]>;
+  readonly #judged = new Map<string, Judged>();
+  readonly #holdsMs: number;
+  /** All of them stay judged. */
+  readonly #isFew: boolean;
+
+  constructor(fleet: FleetNames) {
+    this.#fleet = fleet;
+    this.#sources = Map.groupBy(fleet.names, fleet.targetOf);
+    this.#holdsMs = Math.max(HOLDS_MS, fleet.names.length * APART_MS);
+    this.#isFew = fleet.names.length <= MOST_JUDGED;
+    for (const [at, name] of fleet.names.entries())
+      this.#kept.set(name, { ...NOTHING, apartMs: this.#isFew ? 0 : at * APART_MS });
+  }
+
+  keepRecord(name: string, record: InstanceFacts['record']): void {
+    this.#keep(name, { record: serialize(record) });
+  }
+
+  /** What it answered; its record stays as it is. */
+  keepAnswers({ name, record: _, target: __, ...facts }: InstanceFacts): void {
+    const { role, objectives, cryptoperiod, policy, ...answers } = facts;
+    this.#keep(name, { answers: serialize(answers), isLocked: answers.held.state === 'failed' });
+  }
+
+  recordOf(name: string): InstanceFacts['record'] {
+    const record = this.#kept.get(name)?.record;
+    return record === undefined ? { state: 'unasked' } : (deserialize(record) as InstanceFacts['record']);
+  }
+
+  /** With those of its target. */
+  factsOf(name: string): InstanceFacts {
+    const target = this.#fleet.targetOf(name);
+    const facts = this.#factsOf(name);
+    return target === undefined || !this.#kept.has(target)
+      ? facts
+      : { ...facts, target: this.#factsOf(target) };
+  }
+
+  /** Its keys could not be listed, perhaps because the key store was locked. */
+  isLocked(name: string): boolean {
+    return this.#kept.get(name)?.isLocked === true;
+  }
+
+  /** In the order of the config. */
+  rowsAt(now: Date): readonly FleetRow[] {
+    return this.#fleet.names.flatMap((name) => this.#rowAt(name, now) ?? []);
+  }
+
+  #rowAt(name: string, now: Date): FleetRow | undefined {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) return undefined;
+    const period = Math.floor((now.getTime() + kept.apartMs) / this.#holdsMs);
+    // Of two looks at about the same time, the second may be at an earlier one.
+    if (kept.row !== undefined && (kept.period === period || kept.period === period + 1)) return kept.row;
+    const status = this.#isFew ? this.#statusAt(name, now) : instanceStatus(this.factsOf(name), now);
+    kept.row = rowOf(status, this.#judgeLater(name));
+    kept.period = period;
+    return kept.row;
+  }
+
+  /** Of its own, so that it keeps no status. */
+  #judgeLater(name: string): () => InstanceStatus {
+    return () => this.#statusAt(name, new Date());
+  }
+
+  #statusAt(name: string, now: Date): InstanceStatus {
+    const period = Math.floor(now.getTime() / HOLDS_MS);
+    const known = this.#judged.get(name);
+    if (known?.period === period) return known.status;
+    const status = instanceStatus(this.factsOf(name), now);
+    this.#judged.delete(name);
+    this.#judged.set(name, { period, status });
+    if (this.#judged.size > MOST_JUDGED) this.#judged.delete([...this.#judged.keys()][0] ?? '');
+    return status;
+  }
+
+  #factsOf(name: string): InstanceFacts {
+    const { answers, record } = this.#kept.get(name) ?? NOTHING;
+    return {
+      ...nothingAsked(this.#fleet.aboutOf(name)),
+      ...(answers === undefined ? {} : (deserialize(answers) as Partial<InstanceFacts>)),
+      ...(record === undefined ? {} : { record: deserialize(record) as InstanceFacts['record'] }),
+    };
+  }
+
+  #keep(name: string, more: Partial<Kept>): void {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) return;
+    Object.assign(kept, more);
+    for (const one of [name, ...(this.#sources.get(name) ?? [])]) {
+      this.#judged.delete(one);
+      const its = this.#kept.get(one);
+      if (its !== undefined) its.row = undefined;
+    }
+  }
+}
+
+interface Kept {
+  /** Facts as `serialize` of node:v8 writes them. */
+  record: Buffer | undefined;
+  answers: Buffer | undefined;
+  isLocked: boolean;
+  row: FleetRow | undefined;
+  /** The while in which the row was judged; those of other rows begin at other times. */
+  period: number;
+  apartMs: number;
+}
+
+const NOTHING: Kept = {
+  record: undefined,
+  answers: undefined,
+  isLocked: false,
+  row: undefined,
+  period: 0,
+  apartMs: 0,
+};
+
+interface Judged {
+  readonly period: number;
+  readonly status: InstanceStatus;
+}
