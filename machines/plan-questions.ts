@@ -5,27 +5,29 @@ import type { Question, QuestionOption } from './parts/question.ts';
 import { type RunbookId, replacesData, touchesOf } from './parts/touches.ts';
 import type { PlanContext } from './plan.ts';
 
+/** Instances that a question names. */
+const MAX_NAMED = 5;
+
 export function askNotReady({ lanes }: PlanContext): Question {
   const found = lanes.flatMap(({ lane, problem }) => (problem === undefined ? [] : [`${lane}: ${problem}`]));
-  return choice(
-    `${found.length} of ${lanes.length} could not be recovered now: ${found.slice(0, 5).join('; ')}`,
-    [
-      { event: { type: 'operator.evaluateAgain' }, label: 'look again', hint: 'nothing was changed' },
-      {
-        event: { type: 'operator.leaveOut' },
-        label: 'leave them out',
-        hint: 'the plan runs without them; they can be taken up later',
-        needs: { what: 'reason', prompt: 'why are they left out?' },
-      },
-      {
-        event: { type: 'operator.goOnRegardless' },
-        label: 'go on with all of them',
-        hint: 'what is wrong shows again where it matters, before anything is sent',
-        needs: { what: 'reason', prompt: 'why is that right?' },
-      },
-      STOP,
-    ],
-  );
+  const more = found.length - MAX_NAMED;
+  const named = [...found.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${more} more`] : [])];
+  return choice(`${found.length} of ${lanes.length} could not be recovered now: ${named.join('; ')}`, [
+    { event: { type: 'operator.evaluateAgain' }, label: 'look again', hint: 'nothing was changed' },
+    {
+      event: { type: 'operator.leaveOut' },
+      label: 'leave them out',
+      hint: 'the plan runs without them; they can be taken up later',
+      needs: { what: 'reason', prompt: 'why are they left out?' },
+    },
+    {
+      event: { type: 'operator.goOnRegardless' },
+      label: 'go on with all of them',
+      hint: 'what is wrong shows again where it matters, before anything is sent',
+      needs: { what: 'reason', prompt: 'why is that right?' },
+    },
+    STOP,
+  ]);
 }
 
 /** The request shows the plan, its hash and its targets. */

@@ -327,7 +327,10 @@ describe.concurrent('the run of a plan', () => {
       { group: 'people', state: 'waiting', asks: 'look at the board (Bob)' },
       { group: 'count', state: 'failing', asks: expect.stringContaining('false') },
     ]);
-    expect((await run('plans', 'show', 'last')).stdout).toContain('look at the board (Bob)');
+    const shown = (await run('plans', 'show', 'last')).stdout;
+    expect(shown).toContain('look at the board (Bob)');
+    expect(shown).toMatch(/^to answer people\/-\/\S+: lifeboat plans done \S+ people\/-\/\S+ --proof TEXT$/mu);
+    expect(shown).toMatch(/^to answer count\/-\/\S+: lifeboat plans retry \S+ count\/-\/\S+$/mu);
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);
   });

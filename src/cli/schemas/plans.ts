@@ -108,6 +108,7 @@ export const plans = {
         runId: runId.optional().describe('the run of that step'),
         where: z.string().optional(),
         asks: z.string().optional().describe('what it asks a person'),
+        answers: z.array(z.string()).optional().describe('the commands that answer it'),
         cause: z.string().optional().describe('why that step failed'),
         left: z
           .array(left)

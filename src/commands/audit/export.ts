@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
+import { toldFindings, toldWords } from '../../audit/verdict.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -92,8 +93,8 @@ export async function assertSound(
 ): Promise<void> {
   const { auditStore } = await import('./audit-store.ts');
   const { verdict, findings } = await auditStore(context, { anchors });
-  for (const { severity, shortMessage } of findings)
-    if (severity === 'limit') context.stderr.write(`warning: ${shortMessage}\n`);
+  const limits = toldFindings(findings.filter(({ severity }) => severity === 'limit'));
+  for (const limit of limits) context.stderr.write(`warning: ${toldWords(limit)}\n`);
   if (verdict !== 'not-intact') return;
   const first = findings.find(({ severity }) => severity === 'problem')?.shortMessage ?? '';
   throw new LifeboatError('evidence.not-intact', `the record is not intact, so it is not signed: ${first}`, {

@@ -66,6 +66,7 @@ export const plansShow: Action<object> = async (context, [word]) => {
           show(lane.cause ?? lane.asks ?? lane.where ?? '', 200),
         ]),
       );
+      for (const line of answerLines(lanes)) context.stdout.write(`${line}\n`);
       for (const { group, instance, left = [] } of lanes)
         for (const { step, ...run } of left)
           context.stdout.write(
@@ -77,6 +78,22 @@ export const plansShow: Action<object> = async (context, [word]) => {
     await journal.close();
   }
 };
+
+/** Steps whose commands are printed: the others are answered in the same way. */
+const MOST_ANSWERED = 2;
+
+function answerLines(lanes: readonly Row[]): readonly string[] {
+  const asking = lanes.filter(({ answers, left }) => answers !== undefined && left === undefined);
+  const more = asking.length - MOST_ANSWERED;
+  return [
+    ...asking
+      .slice(0, MOST_ANSWERED)
+      .flatMap(({ group, instance, step = '', answers = [] }) =>
+        answers.map((answer) => `to answer ${show(`${group}/${instance}/${step}`, 200)}: ${answer}`),
+      ),
+    ...(more > 0 ? [`${more} more ask: --json has the commands that answer each`] : []),
+  ];
+}
 
 /** Where each instance of the run of a plan stands, by the record. Rejects as `findPlanRun` does. */
 export async function standingOf(
@@ -98,6 +115,7 @@ export async function standingOf(
   const facts = listedFacts(snapshot, children, Date.now());
   const blocking = await runsBeside(journal, summary.runId, rows);
   const newest = newestByPlace(children);
+  const steps = new Set(rows.flatMap(({ runId, runbook }) => (runbook === 'plan-step' ? [runId] : [])));
   const left = Map.groupBy(
     children.filter(({ isLeft }) => isLeft),
     (child) => placeKey({ ...child, step: undefined }),
@@ -113,7 +131,7 @@ export async function standingOf(
     groups: facts.groups.map(({ id }) => groupOf(summary.runId, id, facts.records[id])),
     lanes: facts.groups.flatMap((group) =>
       lanesOf(group, facts).map(({ lane, state }) =>
-        rowOf(group.id, lane, state, { newest, left, blocking }),
+        rowOf(group.id, lane, state, { planRun: summary.runId, steps, newest, left, blocking }),
       ),
     ),
   };
@@ -181,9 +199,23 @@ function rowOf(group: string, { name, target }: Lane, state: LaneState, found: F
     ...(runId === undefined ? {} : { runId }),
     ...(where === undefined ? {} : { where }),
     ...(asks === undefined || !isAsking(state) ? {} : { asks }),
+    ...(asks === undefined || runId === undefined || !isAsking(state)
+      ? {}
+      : { answers: answersOf(found, `${group}/${name}/${step}`, runId, state) }),
     ...(cause === undefined ? {} : { cause }),
     ...leftOf(left.get(placeKey({ group, lane: name, step: undefined })) ?? []),
   };
+}
+
+/** A step that is no runbook is answered through the run of its plan. */
+function answersOf({ planRun, steps }: Found, place: string, runId: string, { is }: LaneState) {
+  if (!steps.has(runId)) return [`lifeboat resume ${runId}`];
+  const at = `${planRun} ${place}`;
+  return [
+    ...(is === 'failing' ? [`lifeboat plans retry ${at}`] : []),
+    `lifeboat plans done ${at} --proof TEXT`,
+    `lifeboat plans skip ${at} --reason TEXT`,
+  ];
 }
 
 function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
@@ -194,6 +226,9 @@ function leftOf(children: readonly ShownRecord[]): Pick<Row, 'left'> {
 }
 
 interface Found {
+  readonly planRun: string;
+  /** Runs of steps that are no runbooks. */
+  readonly steps: ReadonlySet<string>;
   readonly newest: ReadonlyMap<string, ShownRecord>;
   /** Those that the plan has left. */
   readonly left: ReadonlyMap<string, readonly ShownRecord[]>;
