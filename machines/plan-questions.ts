@@ -113,14 +113,23 @@ export function confirmsNext(
   return { group: next.id, isLast: more.length === 0 };
 }
 
-function unconfirmed(context: PlanContext): readonly ResolvedGroup[] {
-  const { input, confirmed } = context;
+/** The groups whose names are typed before they begin, because they replace data; without these names. */
+export function unconfirmed({
+  input,
+  confirmed,
+  groups,
+}: Pick<PlanContext, 'confirmed' | 'groups'> & {
+  readonly input: Pick<PlanContext['input'], 'groups'>;
+}): readonly ResolvedGroup[] {
   return input.groups.filter(
-    (group) => !confirmed.includes(group.id) && replacedIn(group, context).length > 0,
+    (group) => !confirmed.includes(group.id) && replacedIn(group, { groups }).length > 0,
   );
 }
 
-function replacedIn({ id, steps, lanes }: ResolvedGroup, { groups }: PlanContext): readonly string[] {
+function replacedIn(
+  { id, steps, lanes }: ResolvedGroup,
+  { groups }: Pick<PlanContext, 'groups'>,
+): readonly string[] {
   const out = groups[id]?.out ?? {};
   const replaced = lanes.flatMap(({ name, target }) => {
     if (Object.hasOwn(out, name)) return [];

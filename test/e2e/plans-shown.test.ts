@@ -123,6 +123,26 @@ finally: { steps: [{ id: tidy, manual: { do: tidy up } }] }
     await good('plans', 'run', 'look', '--detach');
     expect(await good('plans', 'show', 'last')).toContain('\nit was left: no worker has taken it yet\n');
   });
+
+  test('names the groups that no worker begins, where it was left to the workers without their names', async (context) => {
+    const { expect } = context;
+    const { plan, good, run } = await openPlanBench((options) => bench(context, options), 1);
+    plan(
+      'west',
+      `groups:\n  - { id: data, for: { instances: [db-1], target: "{name}-dr" }, steps: [${RECOVER}] }\n`,
+    );
+    const { code, stderr } = await run('plans', 'run', 'west', '--detach');
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /nothing begins before data is confirmed: .*\nto confirm: lifeboat resume \S+ --confirm data\n$/u,
+      ),
+    ]);
+    await good('resume', 'last', '--abandon', 'a test');
+    expect((await run('plans', 'run', 'west', '--confirm', 'data', '--detach')).stderr).not.toContain(
+      'to confirm',
+    );
+  });
 });
 
 const RECOVER = '{ id: recover, runbook: disaster-recovery, undo: none }';

@@ -329,7 +329,9 @@ describe.concurrent('the run of a plan', () => {
     ]);
     const shown = (await run('plans', 'show', 'last')).stdout;
     expect(shown).toContain('look at the board (Bob)');
-    expect(shown).toMatch(/^to answer people\/-\/\S+: lifeboat plans done \S+ people\/-\/\S+ --proof TEXT$/mu);
+    expect(shown).toMatch(
+      /^to answer people\/-\/\S+: lifeboat plans done \S+ people\/-\/\S+ --proof TEXT$/mu,
+    );
     expect(shown).toMatch(/^to answer count\/-\/\S+: lifeboat plans retry \S+ count\/-\/\S+$/mu);
     driver.child.kill('SIGINT');
     expect((await driver.ended).code).toBe(130);

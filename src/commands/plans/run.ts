@@ -1,4 +1,5 @@
 import type { PlanInput, ResolvedGroup } from '../../../machines/parts/plan.ts';
+import { unconfirmed } from '../../../machines/plan-questions.ts';
 import { planRunbook } from '../../../machines/plan-runbook.ts';
 import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { planSubject } from '../../base/plan-subject.ts';
@@ -96,9 +97,29 @@ export async function runPlan(setting: PlanSetting, read: ReadPlan, flags: PlanR
   });
   if (flags.detach !== true) return conduct(setting, runId, input, { ...flags, confirm }, early);
   early.release();
-  if (isForPeople(context)) return sayLeft(context, workspace.journal, { runId, instance });
+  if (isForPeople(context)) {
+    const code = await sayLeft(context, workspace.journal, { runId, instance });
+    if (plan.approve === undefined) sayUnconfirmed(context, runId, groups, confirm);
+    return code;
+  }
   await printRecord(context, 'plan-run', await standingOf(workspace.journal, runId));
   return EXIT.closed;
+}
+
+/** No worker types a name: what is not confirmed waits for a person. */
+function sayUnconfirmed(
+  { stderr }: CommandContext,
+  runId: string,
+  groups: readonly ResolvedGroup[],
+  confirmed: readonly string[],
+): void {
+  const ids = unconfirmed({ input: { groups }, confirmed, groups: {} }).map(({ id }) => id);
+  if (ids.length === 0) return;
+  const words = ids.length === 1 ? 'it replaces data and waits' : 'they replace data and wait';
+  stderr.write(
+    `nothing begins before ${show(ids.join(', '), 400)} is confirmed: ${words} for a typed name\n` +
+      `to confirm: lifeboat resume ${runId} ${ids.map((id) => `--confirm ${show(id, 80)}`).join(' ')}\n`,
+  );
 }
 
 /** A plan that changes only scratch instances is a rehearsal, as with a runbook. */
