@@ -21,10 +21,11 @@ export async function storeInit(context: CommandContext): Promise<number> {
   await printResult(context, 'store-init', made, () => {
     stdout.write(`${where}: the store ${made.created ? 'was made' : 'is there'}, version ${made.version}\n`);
     stdout.write(
-      `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
+      made.roleMissing
+        ? `this user may not make the role ${MEMBER}, and without it only the owner can work with the store\n`
+        : `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
     );
     stdout.write(`${QUEUE_WORDS[queue.state]}\n`);
-    if (made.roleMissing) stdout.write(`this user may not make the role ${MEMBER}\n`);
   });
   hintsOf(context, [...store.toDo, ...queue.toDo]);
   return EXIT.closed;

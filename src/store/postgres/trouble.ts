@@ -94,8 +94,8 @@ function refusal(cause: unknown, { user, database, server, hints = [] }: Refused
     return ['journal.refused', `${server} does not let ${who} in: ${why}`, [...hints, help]];
   }
   if (state === '3D000') {
-    const help = 'create it (`createdb`), then `lifeboat store init`';
-    return ['journal.none', `there is no ${named}`, [help]];
+    const help = 'to make a new store: create it (`createdb`), then `lifeboat store init`';
+    return ['journal.none', `there is no ${named}`, ['check its name in the address of the store', help]];
   }
   if (state === '3F000' || state === '42P01' || state === '42883')
     return ['journal.none', `there is no store in the ${named}`, ['`lifeboat store init` makes one']];
@@ -142,7 +142,7 @@ export function lostStore(cause: unknown): LifeboatError {
   return new LifeboatError('journal.lost', `the store could not be written to: ${why}`, {
     hints: [
       'no further step is taken: what is not written down is not done',
-      'when the database answers again: `lifeboat resume`, which looks at the service first',
+      'when the database answers again, a worker goes on by itself; else `lifeboat resume`, which looks at the service first',
     ],
     evidence: cause instanceof LifeboatError ? cause.evidence : evidenceOf(cause),
   });
@@ -174,6 +174,7 @@ function whyOf(cause: unknown): string {
   const inner = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (inner !== cause) return whyOf(inner);
   const text = cause instanceof Error ? cause.message : String(cause);
+  if (/password must be a/iu.test(text)) return 'it asks for a password, and none is given';
   return show(text === '' ? code : text, 160).replace(/\.$/u, '');
 }
 

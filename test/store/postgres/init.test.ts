@@ -119,6 +119,7 @@ describe('the schema', () => {
     await expect(open('nowhere')).rejects.toMatchObject({
       code: 'journal.none',
       shortMessage: expect.stringContaining('there is no database nowhere'),
+      hints: ['check its name in the address of the store', expect.stringContaining('createdb')],
     });
   });
 });

@@ -138,6 +138,7 @@ describe('a failed connection', () => {
   test('because of a missing password says why none was found', async () => {
     await expect(open('sslmode=require', { env: { HOME: '/nowhere' } })).rejects.toMatchObject({
       code: 'journal.refused',
+      shortMessage: expect.stringMatching(/user zoe in: it asks for a password, and none is given$/u),
       hints: ['no password was sent: there is no /nowhere/.pgpass', expect.any(String)],
     });
   });
