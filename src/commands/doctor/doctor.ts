@@ -120,7 +120,9 @@ async function configChecks(
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${counted(names.length, 'instance')}`);
   const found = await lookAtAll(context, config, keyring?.store);
-  const held = keyring === undefined ? [] : await keysHeld(context, listedOf(names, found), keyring);
+  const isTarget = (name: string) => config.instances[name]?.role === 'target';
+  const held =
+    keyring === undefined ? [] : await keysHeld(context, listedOf(names, found), keyring, isTarget);
   return [
     head,
     ...(await fileChecks(context.env, config)),

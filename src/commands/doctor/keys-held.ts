@@ -13,25 +13,29 @@ import { attempt, type Check, good } from './check.ts';
 import type { Looked } from './instance.ts';
 
 /**
- * Every key that may be in force must be held, and the newest backup not known as unopenable; nothing for
- * instances whose ledger names neither. `instances`: with their listed backups. Only reads.
+ * Every key that may be in force must be held, and the newest backup not known as unopenable; instances of
+ * which no key is known at all are named together, but for targets, which may be empty. `instances`: with
+ * their listed backups. Only reads.
  */
 export async function keysHeld(
   context: CommandContext,
   instances: readonly (readonly [name: string, listed: Looked['backups']])[],
   keyring: Keyring,
+  isTarget: (name: string) => boolean,
 ): Promise<Check[]> {
   const found = await attempt('keys', async () => {
     const journal = await openJournalIfAny(context);
     try {
-      if (journal === undefined) return [];
       const checks: Check[] = [];
+      const unknown: string[] = [];
       for (const [name, listed] of instances) {
-        const ledger = await readLedger(journal, name);
-        if (ledger.epochs.length === 0 && ledger.unopened === undefined) continue;
-        checks.push(...keyChecks(name, { ledger, listed, held: await keyring.list(name) }));
+        const ledger = journal && (await readLedger(journal, name));
+        const held = await keyring.list(name);
+        if (ledger === undefined || (ledger.epochs.length === 0 && ledger.unopened === undefined)) {
+          if (held.length === 0 && !isTarget(name)) unknown.push(name);
+        } else checks.push(...keyChecks(name, { ledger, listed, held }));
       }
-      return checks;
+      return [...checks, ...withoutKeys(unknown)];
     } finally {
       await journal?.close();
     }
@@ -67,6 +71,31 @@ export function keyChecks(name: string, facts: KeyFacts): Check[] {
         ];
   if (possible.length === 0) return damaged;
   return [good(what, `every key that may be in force is held: ${possible.join(', ')}`), ...damaged];
+}
+
+/** More would bury the sentence. */
+const MOST_NAMED = 5;
+
+/** Of instances without a key on record or in the key store. Pure. */
+export function withoutKeys(names: readonly string[]): Check[] {
+  const [first] = names;
+  if (first === undefined) return [];
+  const more = names.length - MOST_NAMED;
+  const named = [...names.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [
+    {
+      what: 'keys',
+      state: 'warn',
+      found: `no key is held or on record, so no backup can be opened: ${show(named, 400)}`,
+      hints: [
+        `if you have the key: lifeboat keys add ${first}`,
+        ...(names.length === 1
+          ? []
+          : ['the keys of many, as DIR/INSTANCE.key: lifeboat keys add --folder DIR']),
+        `or set one, and prove it with a backup: lifeboat run rotate-key ${first}`,
+      ],
+    },
+  ];
 }
 
 function notHeld(name: string, found: string): Check {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyChecks } from '../../../src/commands/doctor/keys-held.ts';
+import { keyChecks, withoutKeys } from '../../../src/commands/doctor/keys-held.ts';
 import { foldLedger } from '../../../src/store/projections/ledgers.ts';
 
 const KEY = 'aaaaaaaaaaaa';
@@ -69,5 +69,22 @@ test('an older backup that could not be opened, and one from before a key was ad
 test('a key that may be in force and is not held is bad', () => {
   expect(shown([SET], [])).toMatchObject([
     { state: 'bad', found: `may be in force and is not held: ${KEY}` },
+  ]);
+});
+
+test('instances without any key are named together, with the ways to store or set one', () => {
+  expect(withoutKeys([])).toEqual([]);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  expect(withoutKeys(names)).toEqual([
+    {
+      what: 'keys',
+      state: 'warn',
+      found: 'no key is held or on record, so no backup can be opened: a, b, c, d, e, 2 more',
+      hints: [
+        'if you have the key: lifeboat keys add a',
+        'the keys of many, as DIR/INSTANCE.key: lifeboat keys add --folder DIR',
+        'or set one, and prove it with a backup: lifeboat run rotate-key a',
+      ],
+    },
   ]);
 });
