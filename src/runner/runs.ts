@@ -205,8 +205,23 @@ async function runsMeantBy(
     const { planRun } = (rows[0]?.value ?? {}) as unknown as Partial<RunProgress>;
     return planRun === undefined ? summariesOf(rows) : runsMeantBy(journal, planRun);
   }
-  const which = word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() };
-  return summariesOf(await journal.rows(runs.name, { ...which, limit: MAX_NAMED }));
+  if (word === undefined)
+    return summariesOf(await journal.rows(runs.name, { group: 'open', limit: MAX_NAMED }));
+  const keyPrefix = word.toUpperCase();
+  const rows = await journal.rows(runs.name, { keyPrefix, limit: MAX_NAMED });
+  const plan = rows.length < 2 ? undefined : await onePlan(journal, keyPrefix);
+  return plan === undefined ? summariesOf(rows) : [plan];
+}
+
+/** The ids of a plan's runs begin as its own: a prefix of these alone means the plan. */
+async function onePlan(
+  journal: Pick<JournalReader, 'rows'>,
+  keyPrefix: string,
+): Promise<RunSummary | undefined> {
+  const rows = await journal.rows(runs.name, { keyPrefix });
+  const plans = new Set(rows.map(({ key, value }) => (value as Partial<RunProgress>).planRun ?? key));
+  const [only, other] = plans;
+  return other === undefined ? summariesOf(rows.filter(({ key }) => key === only))[0] : undefined;
 }
 
 /**

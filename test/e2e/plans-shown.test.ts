@@ -114,6 +114,11 @@ finally: { steps: [{ id: tidy, manual: { do: tidy up } }] }
     const { runId } = JSON.parse(await good('plans', 'show', 'last', '--json')) as ShownPlan;
     const reported = JSON.parse(await good('report', 'last', '-o', 'json')) as { run: { id: string } };
     expect(reported.run.id, 'the newest run is a step').toBe(runId);
+    const begin = runId.slice(0, 10);
+    expect(JSON.parse(await good('plans', 'show', begin, '--json')), 'its steps begin alike').toMatchObject({
+      runId,
+    });
+    expect((await run('audit', 'show', begin.slice(0, 2))).stderr).toContain('there is more than one run');
   });
 
   test('says that no worker has taken it, where it was left to the workers and none is there', async (context) => {

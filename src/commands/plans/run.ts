@@ -118,7 +118,7 @@ function sayUnconfirmed(
   const words = ids.length === 1 ? 'it replaces data and waits' : 'they replace data and wait';
   stderr.write(
     `nothing begins before ${show(ids.join(', '), 400)} is confirmed: ${words} for a typed name\n` +
-      `to confirm: lifeboat resume ${runId} ${ids.map((id) => `--confirm ${show(id, 80)}`).join(' ')}\n`,
+      `to confirm: lifeboat resume ${runId} --confirm ${ids.join(',')}\n`,
   );
 }
 

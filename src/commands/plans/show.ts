@@ -210,11 +210,10 @@ function rowOf(group: string, { name, target }: Lane, state: LaneState, found: F
 /** A step that is no runbook is answered through the run of its plan. */
 function answersOf({ planRun, steps }: Found, place: string, runId: string, { is }: LaneState) {
   if (!steps.has(runId)) return [`lifeboat resume ${runId}`];
-  const at = `${planRun} ${place}`;
   return [
-    ...(is === 'failing' ? [`lifeboat plans retry ${at}`] : []),
-    `lifeboat plans done ${at} --proof TEXT`,
-    `lifeboat plans skip ${at} --reason TEXT`,
+    ...(is === 'failing' ? [`lifeboat plans retry ${planRun} ${place}`] : []),
+    `lifeboat plans done ${planRun} ${place} --proof TEXT`,
+    `lifeboat plans skip ${planRun} ${place} --reason TEXT`,
   ];
 }
 
