@@ -17,8 +17,8 @@ export interface FleetNames {
 /** As many statuses stay judged: more than any screen shows. */
 const MOST_JUDGED = 400;
 
-/** A row holds for so many milliseconds times the instances: judging takes 1 in 60 of these. */
-const APART_MS = 6;
+/** Milliseconds that a row holds, for each instance of the fleet: judging one takes a sixtieth of it. */
+const ROW_MS = 6;
 
 /**
  * The facts of all instances of a board, and the row of each. The facts are kept as bytes: as objects, those
@@ -37,19 +37,22 @@ export class KeptFleet {
   constructor(fleet: FleetNames) {
     this.#fleet = fleet;
     this.#sources = Map.groupBy(fleet.names, fleet.targetOf);
-    this.#holdsMs = Math.max(HOLDS_MS, fleet.names.length * APART_MS);
+    this.#holdsMs = Math.max(HOLDS_MS, fleet.names.length * ROW_MS);
     this.#isFew = fleet.names.length <= MOST_JUDGED;
     for (const [at, name] of fleet.names.entries())
-      this.#kept.set(name, { ...NOTHING, apartMs: this.#isFew ? 0 : at * APART_MS });
+      this.#kept.set(name, { ...NOTHING, apartMs: this.#isFew ? 0 : at * ROW_MS });
   }
 
   keepRecord(name: string, record: InstanceFacts['record']): void {
     this.#keep(name, { record: packed(record) });
   }
 
-  /** What it answered; its record stays as it is. */
+  /** What it answered; its record stays as it is, and so does a disk that was not asked for again. */
   keepAnswers({ name, record: _, target: __, ...facts }: InstanceFacts): void {
-    const { role, objectives, cryptoperiod, policy, ...answers } = facts;
+    const { role, objectives, cryptoperiod, policy, ...answered } = facts;
+    const before = this.#kept.get(name)?.answers;
+    const disk = answered.disk ?? (before && unpacked<Partial<InstanceFacts>>(before).disk);
+    const answers = disk === undefined ? answered : { ...answered, disk };
     this.#keep(name, { answers: packed(answers), isLocked: answers.held.state === 'failed' });
   }
 
@@ -101,7 +104,8 @@ export class KeptFleet {
     const status = instanceStatus(this.factsOf(name), now);
     this.#judged.delete(name);
     this.#judged.set(name, { period, status });
-    if (this.#judged.size > MOST_JUDGED) this.#judged.delete([...this.#judged.keys()][0] ?? '');
+    const [oldest = ''] = this.#judged.keys();
+    if (this.#judged.size > MOST_JUDGED) this.#judged.delete(oldest);
     return status;
   }
 

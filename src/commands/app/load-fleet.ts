@@ -8,7 +8,7 @@ import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { rightsByPlatform } from '../../compose/rights-by-platform.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
-import { targetsAmong } from '../../compose/survey.ts';
+import { inGroups, targetsAmong } from '../../compose/survey.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -30,7 +30,7 @@ const DISK_MS = 5 * 60_000;
 /** With more instances the list is not sent for each one. */
 const MANY = 200;
 const APART_MS = 250;
-/** So many are read, or judged, before anything else has a turn. */
+/** Instances that are judged before anything else has a turn. */
 const GROUP = 200;
 
 type Record = InstanceFacts['record'];
@@ -77,12 +77,10 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     const evaluateAll = async () => {
       if (!hasPlans) return;
       const evaluated = new Map<string, EvaluatedInstance>();
-      for (const group of groupsOf(names)) {
-        for (const name of group) {
-          const facts = kept.factsOf(name);
-          evaluated.set(name, keptForPlans(facts, evaluate(facts, new Date())));
-        }
-        await turn();
+      for (const name of names) {
+        const facts = kept.factsOf(name);
+        evaluated.set(name, keptForPlans(facts, evaluate(facts, new Date())));
+        if (evaluated.size % GROUP === 0) await turn();
       }
       plans = (await plansOf(context, config, evaluated)) ?? plans;
     };
@@ -94,12 +92,13 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     let first: Record | undefined;
     const record = await openFleetRecord(context, config.keys.escrow !== undefined);
     try {
-      for (const group of groupsOf(names))
-        for (const [name, part] of await record.of(group)) {
-          first ??= part;
-          for (const [runId, by] of startersIn(part)) startedBy.set(runId, by);
-          kept.keepRecord(name, part);
-        }
+      const recordOf = inGroups(names, record);
+      for (const name of names) {
+        const part = await recordOf(name);
+        first ??= part;
+        for (const [runId, by] of startersIn(part)) startedBy.set(runId, by);
+        kept.keepRecord(name, part);
+      }
     } finally {
       await record.close();
     }
@@ -134,8 +133,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         if (signal.aborted) return;
         const dated = datedBy(listedAt, facts);
         if (facts.disk?.state === 'known') diskAt.set(facts.name, facts.disk.at);
-        const { disk } = facts.disk === undefined ? kept.factsOf(facts.name) : facts;
-        kept.keepAnswers(disk === undefined ? dated : { ...dated, disk });
+        kept.keepAnswers(dated);
         // A passphrase prompt may have delayed the last answer by minutes.
         answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
         askedAt.delete(facts.name);
@@ -147,11 +145,6 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     await evaluateAll();
     tell();
   };
-}
-
-function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
-  const count = Math.ceil(names.length / GROUP);
-  return Array.from({ length: count }, (_, at) => names.slice(at * GROUP, (at + 1) * GROUP));
 }
 
 /** The plan files, evaluated by these answers; undefined where the journal cannot be read. */

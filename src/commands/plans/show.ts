@@ -89,7 +89,9 @@ function answerLines(lanes: readonly Row[]): readonly string[] {
     ...asking
       .slice(0, MOST_ANSWERED)
       .flatMap(({ group, instance, step = '', answers = [] }) =>
-        answers.map((answer) => `to answer ${show(`${group}/${instance}/${step}`, 200)}: ${answer}`),
+        answers.map(
+          (answer) => `to answer ${show(`${group}/${instance}/${step}`, 200)}: ${show(answer, 400)}`,
+        ),
       ),
     ...(more > 0 ? [`${more} more ask: --json has the commands that answer each`] : []),
   ];

@@ -39,6 +39,14 @@ describe('the facts of a fleet that are kept', () => {
     expect(kept.recordOf('db-0')).toEqual(record);
   });
 
+  test('keep the disk of an answer for which it was not asked', () => {
+    const { kept } = fleetOf(1);
+    kept.keepAnswers({ ...answersOf('db-0', 2), disk: part('none' as const) });
+    kept.keepAnswers(answersOf('db-0', 1));
+    expect(kept.factsOf('db-0').disk).toEqual(part('none'));
+    expect(kept.factsOf('db-0').backups).toEqual(answersOf('db-0', 1).backups);
+  });
+
   test('judge again the instance that answers and its source, and no other one', () => {
     const { kept } = fleetOf(2);
     const before = kept.rowsAt(NOW);
@@ -61,9 +69,7 @@ describe('the facts of a fleet that are kept', () => {
 
   test('of thousands are judged again a part at each look, and all within a minute and a half', () => {
     const { names, kept } = fleetOf(2_500);
-    const looks = Array.from({ length: 19 }, (_, at) =>
-      kept.rowsAt(new Date(NOW.getTime() + at * 5_000)).map((row) => row),
-    );
+    const looks = Array.from({ length: 19 }, (_, at) => kept.rowsAt(new Date(NOW.getTime() + at * 5_000)));
     const [first = [], ...later] = looks;
     let before = first;
     for (const rows of later) {
