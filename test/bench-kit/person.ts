@@ -31,10 +31,34 @@ export async function sitDown(product: Product, context: TestContext, options: B
   return { bench, open };
 }
 
-/** A person who reads before typing. */
+/** After this time without an effect a person presses a key again. */
+const AGAIN_MS = 20_000;
+
+/**
+ * A person who reads before typing. A screen that was busy counts a key as pressed before the question
+ * appeared, and ignores it: as people do, this one then presses it again.
+ */
 export function personAt(terminal: Terminal, expect: ExpectStatic) {
+  let asked: string | RegExp | undefined;
+  let pressed: { readonly keys: string; readonly at: string | RegExp } | undefined;
+  const isShown = (wanted: string | RegExp) =>
+    typeof wanted === 'string' ? terminal.text().includes(wanted) : wanted.test(terminal.text());
+  const type = (keys: string) => {
+    pressed = asked === undefined ? undefined : { keys, at: asked };
+    asked = undefined;
+    terminal.type(keys);
+  };
   const shows = async (wanted: string | RegExp) => {
-    await expect.poll(() => terminal.text(), { timeout: 300_000, interval: 20 }).toMatch(wanted);
+    let sinceMs = Date.now();
+    const text = () => {
+      if (pressed !== undefined && Date.now() - sinceMs >= AGAIN_MS && isShown(pressed.at)) {
+        sinceMs = Date.now();
+        terminal.type(pressed.keys);
+      }
+      return terminal.text();
+    };
+    await expect.poll(text, { timeout: 300_000, interval: 20 }).toMatch(wanted);
+    pressed = undefined;
   };
   /**
    * Shows something to answer, long enough for a key to be taken for an answer to it. No person reads faster.
@@ -42,9 +66,11 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const asks = async (wanted: string | RegExp) => {
     await shows(wanted);
     await pause(READING_MS);
+    asked = wanted;
   };
   return {
     ...terminal,
+    type,
     shows,
     asks,
     /**
@@ -66,26 +92,26 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     /** Takes the recommended answers as far as the name that has to be typed. */
     answerToTheChange: async () => {
       await asks('prove the newest first?');
-      terminal.type(KEYS.enter);
+      type(KEYS.enter);
       await asks('where does the new key come from?');
-      terminal.type(KEYS.enter);
+      type(KEYS.enter);
       await asks("type the instance's name");
     },
     /** Has maintenance updates forbidden for the time of the run. */
     holdUpdatesBack: async () => {
       await asks('hold them back?');
-      terminal.type(KEYS.down);
+      type(KEYS.down);
       await shows(/❯ they are allowed now/u);
-      terminal.type(KEYS.enter);
+      type(KEYS.enter);
       await asks('how do you know that they are allowed now?');
-      terminal.type('the platform team says so');
+      type('the platform team says so');
       await shows('allowed now?: the platform team says so');
-      terminal.type(KEYS.enter);
+      type(KEYS.enter);
     },
     confirm: async () => {
-      terminal.type('orders');
+      type('orders');
       await shows('❯ orders');
-      terminal.type(KEYS.enter);
+      type(KEYS.enter);
     },
     isGivenBack: async (exitCode: number) => {
       await shows('$ after');

@@ -6,6 +6,8 @@ export interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Its sender still waits for the answer. */
+  isOpen(): boolean;
 }
 
 /** A receiver of notifications on this machine. */
@@ -30,7 +32,8 @@ export async function startReceiver(
     let text = '';
     for await (const chunk of request) text += chunk;
     const path = request.url ?? '';
-    received.push({ path, headers: request.headers, body: JSON.parse(text) });
+    const isOpen = () => !response.writableEnded && !response.closed;
+    received.push({ path, headers: request.headers, body: JSON.parse(text), isOpen });
     const status = answer(path, received.filter((one) => one.path === path).length);
     for (const look of waiting) look();
     if (status === undefined) return;
