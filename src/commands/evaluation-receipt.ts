@@ -4,7 +4,6 @@ import { mostSimilar } from '../base/similar.ts';
 import { printableJson, show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { printResult } from '../cli/print-result.ts';
-import { newestProven, newestRecoveries } from '../compose/recoveries.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import {
   ALL_PROPERTIES,
@@ -16,6 +15,7 @@ import {
 } from '../receipts/evaluation-statement.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { newestEvaluationIn } from '../store/projections/evaluations.ts';
+import { newestRecoveries, recoveryIn, touchedBy } from '../store/projections/recoveries.ts';
 import { readRunEntry } from '../store/run-entries.ts';
 import { assertSound } from './audit/export.ts';
 import { commandsFor, writeReceipt } from './write-receipt.ts';
@@ -100,11 +100,13 @@ async function withRecoveries(
   evaluations: readonly RecordedEvaluation[],
 ): Promise<readonly RecordedEvaluation[]> {
   const names = evaluations.map(({ name }) => name);
-  const recovered = await newestRecoveries(journal, names, await newestProven(journal));
+  const recovered = await newestRecoveries(journal, names);
   const found = evaluations.map(async (one): Promise<RecordedEvaluation> => {
     const runId = recovered.get(one.name)?.runId;
     if (runId === undefined) return one;
     const entries = await journal.read(`run/${runId}`);
+    const [recovery] = entries.flatMap((entry) => recoveryIn(entry) ?? []);
+    if (!touchedBy(recovery).includes(one.name)) return one;
     const closed = entries.find((entry) => {
       const read = entry.type === 'run.closed' ? readRunEntry(entry) : undefined;
       return read?.type === 'run.closed' && read.body.proven && read.body.simulated !== true;

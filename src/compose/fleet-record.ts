@@ -5,10 +5,10 @@ import { readEvaluations } from '../store/projections/evaluations.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
+import { newestRecoveries, touchedBy } from '../store/projections/recoveries.ts';
 import type { RunSummary } from '../store/projections/run-summary.ts';
 import { openRuns } from '../store/projections/runs.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
-import { newestProven, newestRecoveries, touchedBy } from './recoveries.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
 import { checkedAs } from './store-seen.ts';
@@ -96,7 +96,6 @@ async function readerOf(journal: JournalReader) {
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
   const followUps = await readFollowUps(journal, 'open');
-  const proven = await newestProven(journal);
   const touched = open.flatMap((run) => touchedBy(run).map((name) => ({ name, run })));
   const openOf = Map.groupBy(touched, ({ name }) => name);
   const doubtsOf = Map.groupBy(doubts, ({ instance }) => instance);
@@ -104,7 +103,7 @@ async function readerOf(journal: JournalReader) {
   return async (names: readonly string[]): Promise<ReadonlyMap<string, InstanceRecord>> => {
     const ledgers = new Map(await readLedgers(journal, names));
     const evaluations = await readEvaluations(journal, names);
-    const recovered = await newestRecoveries(journal, names, proven);
+    const recovered = await newestRecoveries(journal, names);
     const runsOf = (name: string) => (openOf.get(name) ?? []).map(({ run }) => run);
     const left = Map.groupBy(await followUpsOfOpen(journal, names, runsOf), ({ instance }) => instance);
     return new Map(

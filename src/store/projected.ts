@@ -9,6 +9,7 @@ import { outbox } from './projections/outbox.ts';
 import { pendingCalls } from './projections/pending-calls.ts';
 import { planChildren } from './projections/plan-children.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
+import { recoveries } from './projections/recoveries.ts';
 import { runs } from './projections/runs.ts';
 import { signers } from './projections/signers.ts';
 
@@ -22,6 +23,7 @@ export const PROJECTIONS: readonly Projection[] = [
   planChildren,
   evaluations,
   signers,
+  recoveries,
 ];
 
 /** With the relevant entries in order. */

@@ -205,10 +205,11 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/recovery-data.ts',
       'machines/send-state.ts',
       'type machines/send.ts',
+      'machines/parts/touches.ts',
       'machines/parts/verb-words.ts',
       BASE,
     ],
-    why: 'the journal outlives every flow: it knows entries, and of machines only what became of a send',
+    why: 'the journal outlives every flow: it knows entries, and of machines only what a run is to touch, and what became of a send',
   },
   {
     files: 'src/queue/**',

@@ -1,6 +1,5 @@
 import type { LogBundle } from '../../audit/bundle/log-bundle.ts';
 import { JOURNAL, runFile } from '../../audit/bundle/names.ts';
-import { bringsDataBack } from '../../compose/recoveries.ts';
 import type { EvidenceRun } from '../../evidence/evidence-schema.ts';
 import type { Brand } from '../../report/brand.ts';
 import { objective } from '../../report/estate.ts';
@@ -8,6 +7,7 @@ import type { Report } from '../../report/model/model.ts';
 import { renderPlanReport, renderReport } from '../../report/render-report.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
+import { bringsDataBack } from '../../store/projections/recoveries.ts';
 import { machineFiles } from '../audit/bundle-documents.ts';
 import { isPlanRun, planReportOf } from '../plans/plan-report-of.ts';
 import { reportOf } from '../run/run-report.ts';

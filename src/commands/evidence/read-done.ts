@@ -1,13 +1,13 @@
 import { msOf } from '../../base/instant.ts';
 import { planSubject } from '../../base/plan-subject.ts';
 import type { LastEvaluated } from '../../compose/last-evaluated.ts';
-import { bringsDataBack } from '../../compose/recoveries.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { AskedPlan, Done } from '../../evidence/duties.ts';
 import { type LedgerFacts, ledgerFacts } from '../../evidence/ledger-facts.ts';
 import type { Span } from '../../evidence/period.ts';
 import { HOLDERS_STREAM, type JournalReader } from '../../store/journal.ts';
 import { foldHolders } from '../../store/projections/holders.ts';
+import { bringsDataBack } from '../../store/projections/recoveries.ts';
 import type { FoundPlan } from '../plans/evaluate-plans.ts';
 import { isPlanRun } from '../plans/plan-report-of.ts';
 import type { PackedRun } from './record.ts';
