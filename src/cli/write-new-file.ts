@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
@@ -7,23 +7,54 @@ import type { CommandContext } from './context.ts';
 /** Error codes of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
+/** Bytes, a text, or what makes the parts of a text: they are written as they are made. */
+export type Content = Buffer | string | (() => Iterable<string>);
+
 /**
  * Writes a new file, mode 0600; throws the system's error, such as `EEXIST`. After a crash nothing has this
  * name, at most a `.part` beside it: the file is always complete. A system without links cannot promise that.
  */
-export function writeNewFile(path: string, content: Buffer | string): void {
+export function writeNewFile(path: string, content: Content): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
-    writeFileSync(part, content, { flag: 'wx', mode: 0o600, flush: true });
+    write(part, content);
     // Unlike a rename, a link never replaces a file that another process has just written.
     linkSync(part, path);
   } catch (thrown) {
     const { code = '', syscall } = thrown as NodeJS.ErrnoException;
     if (syscall !== 'link' || !NO_LINKS.includes(code)) throw thrown;
-    writeFileSync(path, content, { flag: 'wx', mode: 0o600, flush: true });
+    write(path, content);
   } finally {
     rmSync(part, { force: true });
   }
+}
+
+function write(path: string, content: Content): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    for (const part of typeof content === 'function' ? inLots(content()) : [content])
+      writeFileSync(file, part);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const LOT = 64 * 1024;
+
+/** Joined to parts of about this length: a call of the system for each row takes longer than the row. */
+function* inLots(parts: Iterable<string>): Generator<string> {
+  let lot: string[] = [];
+  let length = 0;
+  for (const part of parts) {
+    lot.push(part);
+    length += part.length;
+    if (length < LOT) continue;
+    yield lot.join('');
+    lot = [];
+    length = 0;
+  }
+  yield lot.join('');
 }
 
 /** A path with these errors can hold nothing. */
@@ -64,14 +95,14 @@ export function isTaken(path: string, elsewhere = 'name another file with --out 
 export function putNew(
   { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
   out: string | undefined,
-  text: string,
+  content: Exclude<Content, Buffer>,
 ): void {
   if (out === undefined) {
-    stdout.write(text);
+    for (const part of typeof content === 'string' ? [content] : inLots(content())) stdout.write(part);
     return;
   }
   try {
-    writeNewFile(out, text);
+    writeNewFile(out, content);
   } catch (cause) {
     throw notWritten(out, cause);
   }

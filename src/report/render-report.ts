@@ -7,8 +7,8 @@ import type { Report } from './model/model.ts';
 import { type FileOf, planPages } from './plan/plan-pages.ts';
 import type { PlanReport } from './plan/plan-report.ts';
 import type { Document } from './render/document.ts';
-import { htmlDocument } from './render/html-document.ts';
-import { markdownDocument } from './render/markdown-document.ts';
+import { htmlParts } from './render/html-document.ts';
+import { markdownParts } from './render/markdown-document.ts';
 import { pagesOf } from './render/pages.ts';
 
 export const FORMATS = ['md', 'json', 'html'] as const;
@@ -29,7 +29,17 @@ export function renderPlanReport(
   brand: Brand = {},
   fileOf?: FileOf,
 ): string {
-  return render(report, () => planPages(report, fileOf), format, brand);
+  return [...planReportParts(report, format, brand, fileOf)].join('');
+}
+
+/** The same in parts, one after the other: that of a plan of ten thousand runs takes many MiB. */
+export function planReportParts(
+  report: PlanReport,
+  format: ReportFormat,
+  brand: Brand = {},
+  fileOf?: FileOf,
+): Iterable<string> {
+  return parts(report, () => planPages(report, fileOf), format, brand);
 }
 
 /** As `renderReport`, for two runs side by side. */
@@ -45,12 +55,13 @@ export function renderDrill(report: DrillReport, format: ReportFormat, brand: Br
   return render(report, () => drillPages(report), format, brand);
 }
 
-function render(
-  value: Report | PlanReport | Comparison | Estate | DrillReport,
-  pages: () => Document,
-  format: ReportFormat,
-  brand: Brand,
-): string {
-  if (format === 'json') return `${printableJson(value)}\n`;
-  return format === 'md' ? markdownDocument(pages(), brand) : htmlDocument(pages(), brand);
+type Reported = Report | PlanReport | Comparison | Estate | DrillReport;
+
+function render(value: Reported, pages: () => Document, format: ReportFormat, brand: Brand): string {
+  return [...parts(value, pages, format, brand)].join('');
+}
+
+function parts(value: Reported, pages: () => Document, format: ReportFormat, brand: Brand): Iterable<string> {
+  if (format === 'json') return [`${printableJson(value)}\n`];
+  return format === 'md' ? markdownParts(pages(), brand) : htmlParts(pages(), brand);
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { makePrivateFolder } from '../../base/folders.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { isTaken, notWritten, putNew, writeNewFile } from '../../cli/write-new-file.ts';
+import { type Content, isTaken, notWritten, putNew, writeNewFile } from '../../cli/write-new-file.ts';
 import type { Brand } from '../../report/brand.ts';
-import { type ReportFormat, renderPlanReport, renderReport } from '../../report/render-report.ts';
+import { planReportParts, type ReportFormat, renderReport } from '../../report/render-report.ts';
 import type { PlanReports, TakeChild } from './plan-report-of.ts';
 
 interface Wish {
@@ -31,14 +31,14 @@ export function planReportFiles(context: CommandContext, { out, format, brand }:
     return {
       take: () => undefined,
       async put({ plan }) {
-        putNew(context, out, await inForm(plan, context, () => renderPlanReport(plan, format, brand)));
+        putNew(context, out, await inForm(plan, context, () => planReportParts(plan, format, brand)));
       },
     };
   const own = join(out, `report.${format}`);
   const fileOf = (run: string) => `${run}.${format}`;
-  const write = (path: string, text: string) => {
+  const write = (path: string, content: Content) => {
     try {
-      writeNewFile(path, text);
+      writeNewFile(path, content);
     } catch (cause) {
       throw notWritten(path, cause);
     }
@@ -51,10 +51,8 @@ export function planReportFiles(context: CommandContext, { out, format, brand }:
     },
     async put({ plan, children }) {
       makePrivateFolder(out);
-      write(
-        own,
-        renderPlanReport(plan, format, brand, (run) => (children.has(run) ? fileOf(run) : undefined)),
-      );
+      const linked = (run: string) => (children.has(run) ? fileOf(run) : undefined);
+      write(own, () => planReportParts(plan, format, brand, linked));
       context.stderr.write(`written: ${show(own, 200)}, with ${children.size} of its runs\n`);
     },
   };
@@ -63,9 +61,9 @@ export function planReportFiles(context: CommandContext, { out, format, brand }:
 async function inForm(
   value: object,
   { output }: Pick<CommandContext, 'output'>,
-  rendered: () => string,
-): Promise<string> {
-  if (output !== 'yaml') return rendered();
+  rendered: () => Iterable<string>,
+): Promise<string | (() => Iterable<string>)> {
+  if (output !== 'yaml') return rendered;
   const { printableYaml } = await import('../../cli/printable-yaml.ts');
   return printableYaml(value);
 }

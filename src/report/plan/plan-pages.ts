@@ -8,6 +8,7 @@ import {
   type Inline,
   listOr,
   paragraph,
+  rowsFor,
   type Section,
   seconds,
   type Text,
@@ -142,20 +143,20 @@ type Refer = (run: string) => Inline;
 
 function orderBlocks(report: PlanReport, refer: Refer): Block[] {
   const { groups } = report;
-  const rows = groups
+  const begun = groups
     .flatMap((group) => group.lanes.flatMap((lane) => lane.steps.map((step) => ({ group, lane, step }))))
     .flatMap(({ group, lane, step }) => step.runs.map((one) => ({ group, lane, step, one })))
-    .toSorted((a, b) => a.one.startedAt.localeCompare(b.one.startedAt))
-    .map(({ group, lane, step, one }, at): Text[] => [
-      String(at + 1),
-      time(one.startedAt),
-      one.endedAt === undefined ? 'not over' : time(one.endedAt),
-      group.id,
-      laneName(lane),
-      step.what,
-      one.result === 'done' ? { good: one.result } : { bad: one.result },
-      refer(one.run),
-    ]);
+    .toSorted((a, b) => a.one.startedAt.localeCompare(b.one.startedAt));
+  const row = ({ group, lane, step, one }: (typeof begun)[number], at: number): Text[] => [
+    String(at + 1),
+    time(one.startedAt),
+    one.endedAt === undefined ? 'not over' : time(one.endedAt),
+    group.id,
+    laneName(lane),
+    step.what,
+    one.result === 'done' ? { good: one.result } : { bad: one.result },
+    refer(one.run),
+  ];
   return [
     ...ganttOf(report),
     ...tableOf(
@@ -167,7 +168,7 @@ function orderBlocks(report: PlanReport, refer: Refer): Block[] {
       'Nothing was begun.',
       'Every step in the order in which it began',
       ['No', 'Begun', 'Ended', 'Group', 'Instance', 'Step', 'Result', 'Run'],
-      rows,
+      rowsFor(begun, row),
     ),
   ];
 }
@@ -223,24 +224,23 @@ function laneName({ name, target }: Pick<PlanLane, 'name' | 'target'>): string {
 }
 
 function instanceBlocks({ groups }: PlanReport, refer: Refer): Block[] {
-  const rows = groups.flatMap(({ id, lanes }) =>
-    lanes.map((lane): Text[] => [
-      laneName(lane) || 'once',
-      id,
-      String(lane.wave),
-      lane.state === 'done' ? { good: lane.state } : { bad: lane.state },
-      lane.steps.flatMap((step, at) => [...(at === 0 ? [] : ['; ']), ...stepText(step, refer)]),
-      lane.rpo === undefined
-        ? ''
-        : [seconds(lane.rpo.measuredSeconds, 'not measured'), ': ', verdict(lane.rpo)],
-    ]),
-  );
+  const all = groups.flatMap(({ id, lanes }) => lanes.map((lane) => ({ id, lane })));
+  const row = ({ id, lane }: (typeof all)[number]): Text[] => [
+    laneName(lane) || 'once',
+    id,
+    String(lane.wave),
+    lane.state === 'done' ? { good: lane.state } : { bad: lane.state },
+    lane.steps.flatMap((step, at) => [...(at === 0 ? [] : ['; ']), ...stepText(step, refer)]),
+    lane.rpo === undefined
+      ? ''
+      : [seconds(lane.rpo.measuredSeconds, 'not measured'), ': ', verdict(lane.rpo)],
+  ];
   return [
     tableOr(
       'There are none.',
       'Each instance with its runs',
       ['Instance', 'Group', 'Wave', 'Result', 'Steps and their runs', 'RPO'],
-      rows,
+      rowsFor(all, row),
     ),
     paragraph(['Each run has a report of its own: ', { code: 'lifeboat report RUN' }, '.']),
   ];
@@ -253,7 +253,7 @@ function stepText({ id, state, runs }: PlanStepRow, refer: Refer): Inline[] {
 }
 
 function deviationBlocks({ deviations }: PlanReport): Block[] {
-  const rows = deviations.map(({ at, by, kind, what, reason }): Text[] => [
+  const rows = rowsFor(deviations, ({ at, by, kind, what, reason }): Text[] => [
     time(at),
     by,
     kind,
@@ -271,7 +271,7 @@ function deviationBlocks({ deviations }: PlanReport): Block[] {
 }
 
 function followUpBlocks({ followUps }: PlanReport, refer: Refer): Block[] {
-  const rows = followUps.map(({ run, what, owner, closed }): Text[] => [
+  const rows = rowsFor(followUps, ({ run, what, owner, closed }): Text[] => [
     what,
     owner,
     closed ?? { bad: 'open' },
@@ -303,7 +303,7 @@ function undoBlocks(report: PlanReport): Block[] {
 }
 
 function approvalBlocks({ approvals }: PlanReport, refer: Refer): Block[] {
-  const rows = approvals.map(({ order, state, approver, at, reason, run }): Text[] => [
+  const rows = rowsFor(approvals, ({ order, state, approver, at, reason, run }): Text[] => [
     time(at),
     order,
     state === 'given' ? { good: state } : { bad: state },
@@ -317,7 +317,7 @@ function approvalBlocks({ approvals }: PlanReport, refer: Refer): Block[] {
 }
 
 function checkBlocks({ reconciliations }: PlanReport, refer: Refer): Block[] {
-  const rows = reconciliations.map(({ at, what, good, run }): Text[] => [
+  const rows = rowsFor(reconciliations, ({ at, what, good, run }): Text[] => [
     time(at),
     what,
     good === undefined ? 'for comparison' : good ? { good: 'yes' } : { bad: 'NO' },
@@ -365,7 +365,7 @@ function signOffBlocks(report: PlanReport): Block[] {
 }
 
 function timelineBlocks({ entries }: PlanReport): Block[] {
-  const rows = entries.map(({ at, seq, by, text }): Text[] => [time(at), String(seq), by, text]);
+  const rows = rowsFor(entries, ({ at, seq, by, text }): Text[] => [time(at), String(seq), by, text]);
   return tableOf("Every entry of the journal of the plan's run", ['Time', 'No', 'Who', 'What'], rows);
 }
 

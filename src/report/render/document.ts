@@ -26,7 +26,7 @@ export type Block =
       readonly kind: 'table';
       readonly caption: string;
       readonly head: readonly string[];
-      readonly rows: readonly (readonly Text[])[];
+      readonly rows: Rows;
     }
   | { readonly kind: 'list'; readonly items: readonly Text[] }
   | { readonly kind: 'lines'; readonly caption: string; readonly lines: readonly string[] }
@@ -40,6 +40,24 @@ export type Block =
   | { readonly kind: 'gantt'; readonly caption: string; readonly gantt: Gantt }
   /** For people to tick off. */
   | { readonly kind: 'tasks'; readonly items: readonly Text[] };
+
+/** The rows of a table: an array, or made one by one as they are written. */
+export interface Rows extends Iterable<readonly Text[]> {
+  readonly length: number;
+}
+
+/** A row for each item, made when it is written: a plan may have ten thousand. */
+export function rowsFor<Item>(
+  items: readonly Item[],
+  row: (item: Item, at: number) => readonly Text[],
+): Rows {
+  return {
+    length: items.length,
+    *[Symbol.iterator]() {
+      for (const [at, item] of items.entries()) yield row(item, at);
+    },
+  };
+}
 
 /** Rows of bars over one axis of time. Times RFC 3339. */
 export interface Gantt {
@@ -150,21 +168,12 @@ export function paragraph(text: Text): Block {
 }
 
 /** A table, or one sentence if it would be empty. */
-export function tableOr(
-  empty: string,
-  caption: string,
-  head: readonly string[],
-  rows: readonly (readonly Text[])[],
-): Block {
+export function tableOr(empty: string, caption: string, head: readonly string[], rows: Rows): Block {
   return rows.length === 0 ? paragraph(empty) : { kind: 'table', caption, head, rows };
 }
 
 /** A table, or nothing if it would be empty. */
-export function tableOf(
-  caption: string,
-  head: readonly string[],
-  rows: readonly (readonly Text[])[],
-): Block[] {
+export function tableOf(caption: string, head: readonly string[], rows: Rows): Block[] {
   return rows.length === 0 ? [] : [{ kind: 'table', caption, head, rows }];
 }
 

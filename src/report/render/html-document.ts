@@ -8,6 +8,7 @@ import {
   type Inline,
   inlines,
   linkTarget,
+  type Rows,
   type Section,
   type Text,
 } from './document.ts';
@@ -20,16 +21,21 @@ import { barsSvg, courseSvg, LEGEND } from './svg.ts';
  * policy that forbids both. No address in it comes from a text.
  */
 export function htmlDocument(document: Document, brand: Brand = {}): string {
+  return [...htmlParts(document, brand)].join('');
+}
+
+/** The same page in parts, none larger than a block or a row of a table. */
+export function* htmlParts(document: Document, brand: Brand = {}): Generator<string> {
+  for (const part of page(document, brand)) yield part.toString();
+}
+
+function* page(document: Document, brand: Brand): Generator<Markup> {
   const { title, lead, sections, appendix = [], mark, foot, footBlocks = [] } = document;
   const images = brand.logo === undefined ? '' : '; img-src data:';
   const contents = [...sections, ...appendix].map(
     ({ title: name }, at) => markup`<li><a href="#part-${at + 1}">${name}</a></li>\n`,
   );
-  const part = ({ title: name, blocks }: Section, id: number) =>
-    markup`<section aria-labelledby="part-${id}">\n<h2 id="part-${id}">${name}</h2>\n${blocks.map(block)}</section>\n`;
-  const parts = sections.map((section, at) => part(section, at + 1));
-  const more = appendix.map((section, at) => part(section, sections.length + at + 1));
-  const page = markup`<!DOCTYPE html>
+  yield markup`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -45,17 +51,36 @@ ${trusted(STYLE)}${trusted(pageMark(mark))}</style>
 <header>
 ${brandLine(brand, mark)}
 <h1>${title}</h1>
-${lead.map(block)}</header>
+`;
+  for (const one of lead) yield* block(one);
+  yield markup`</header>
 <nav aria-label="Contents"><ol>
 ${contents}</ol></nav>
 <main>
-${parts}${appendix.length === 0 ? NOTHING : markup`<details class="appendix"><summary>Appendix: ${counted(appendix.length, 'section')}, for whoever checks the record. It is printed while it is open.</summary>\n${more}</details>\n`}</main>
+`;
+  yield* sectionParts(sections, 1);
+  if (appendix.length > 0) {
+    yield markup`<details class="appendix"><summary>Appendix: ${counted(appendix.length, 'section')}, for whoever checks the record. It is printed while it is open.</summary>\n`;
+    yield* sectionParts(appendix, sections.length + 1);
+    yield markup`</details>\n`;
+  }
+  yield markup`</main>
 <footer><p>${foot}</p>
-${footBlocks.map(block)}</footer>
+`;
+  for (const one of footBlocks) yield* block(one);
+  yield markup`</footer>
 </body>
 </html>
 `;
-  return page.toString();
+}
+
+function* sectionParts(sections: readonly Section[], first: number): Generator<Markup> {
+  for (const [at, { title, blocks }] of sections.entries()) {
+    const id = first + at;
+    yield markup`<section aria-labelledby="part-${id}">\n<h2 id="part-${id}">${title}</h2>\n`;
+    for (const one of blocks) yield* block(one);
+    yield markup`</section>\n`;
+  }
 }
 
 /** The mark on every printed page; only letters, digits and its separators get into the style. */
@@ -75,7 +100,12 @@ function brandLine({ name, logo }: Brand, mark: string | undefined): Markup {
   return markup`<p class="kind">${image}${name === undefined ? '' : `${name}: `}Lifeboat report${marked}</p>`;
 }
 
-function block(one: Block): Markup {
+function* block(one: Block): Generator<Markup> {
+  if (one.kind === 'table') yield* wideTable(one.caption, one.head, one.rows);
+  else yield wholeBlock(one);
+}
+
+function wholeBlock(one: Exclude<Block, { readonly kind: 'table' }>): Markup {
   switch (one.kind) {
     case 'text':
       return markup`<p>${line(one.text)}</p>`;
@@ -83,8 +113,6 @@ function block(one: Block): Markup {
       return markup`<div class="alarm" role="note"><p><strong>${readableText(one.title)}</strong></p><p>${line(one.text)}</p></div>`;
     case 'facts':
       return factTable(one.caption, one.rows);
-    case 'table':
-      return wideTable(one.caption, one.head, one.rows);
     case 'list':
       return markup`<ul>${one.items.map((item) => markup`<li>${line(item)}</li>`)}</ul>`;
     case 'lines':
@@ -117,15 +145,16 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
  * Can be scrolled sideways, also with the keyboard. On a narrow screen each row of a table with many columns
  * becomes a list, so its cells carry the titles of their columns.
  */
-function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
+function* wideTable(caption: string, head: readonly string[], rows: Rows): Generator<Markup> {
   const isLarge = head.length > 4;
   const titles = head.map((text) => (text === '' ? markup`<td></td>` : markup`<th scope="col">${text}</th>`));
   const cell = (text: Text, at: number) =>
     isLarge
       ? markup`<td data-label="${head[at] ?? ''}"><div>${line(text)}</div></td>`
       : markup`<td>${line(text)}</td>`;
-  const body = rows.map((row) => markup`<tr>${row.map(cell)}</tr>\n`);
-  return markup`<div class="wide${isLarge ? ' large' : ''}" role="group" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
+  yield markup`<div class="wide${isLarge ? ' large' : ''}" role="group" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n`;
+  for (const row of rows) yield markup`<tr>${row.map(cell)}</tr>\n`;
+  yield markup`</tbody></table></div>`;
 }
 
 function figure({ label, value, note, tone }: Figure): Markup {

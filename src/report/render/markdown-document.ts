@@ -1,61 +1,77 @@
 import { readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Brand } from '../brand.ts';
-import { type Block, type Document, type Inline, inlines, linkTarget, type Text } from './document.ts';
+import {
+  type Block,
+  type Document,
+  type Inline,
+  inlines,
+  linkTarget,
+  type Rows,
+  type Text,
+} from './document.ts';
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
-export function markdownDocument(document: Document, { name }: Brand = {}): string {
+export function markdownDocument(document: Document, brand: Brand = {}): string {
+  return [...markdownParts(document, brand)].join('');
+}
+
+/** The same text in parts, none larger than a block or a row of a table. */
+export function* markdownParts(document: Document, { name }: Brand = {}): Generator<string> {
   const { title, lead, sections, appendix = [], mark, foot, footBlocks = [] } = document;
-  const parts = [
-    `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}${mark === undefined ? '' : ` (${plain(mark)})`}`,
-    ...lead.map(block),
-    ...[...sections, ...appendix].flatMap((section) => [
-      `## ${plain(section.title)}`,
-      ...withCaptions(section.blocks),
-    ]),
-    plain(foot, LONGEST),
-    ...footBlocks.map(block),
-  ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  yield `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}${mark === undefined ? '' : ` (${plain(mark)})`}`;
+  for (const one of lead) yield* apart(block(one));
+  for (const section of [...sections, ...appendix]) {
+    yield `\n\n## ${plain(section.title)}`;
+    yield* inSection(section.blocks);
+  }
+  yield* apart([plain(foot, LONGEST)]);
+  for (const one of footBlocks) yield* apart(block(one));
+  yield '\n';
+}
+
+/** After an empty line; nothing for a block without a text. */
+function* apart(parts: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const part of parts) {
+    if (part === '') continue;
+    yield isFirst ? `\n\n${part}` : part;
+    isFirst = false;
+  }
 }
 
 /** Texts are already cut when the record is made. */
 const LONGEST = 4_000;
 
 /** If a section has several tables, each has its caption. */
-function withCaptions(blocks: readonly Block[]): string[] {
+function* inSection(blocks: readonly Block[]): Generator<string> {
   const several = blocks.filter(({ kind }) => kind === 'table').length > 1;
-  return blocks.map((one) =>
-    several && one.kind === 'table' ? `${plain(one.caption)}:\n\n${block(one)}` : block(one),
-  );
+  for (const one of blocks) {
+    if (several && one.kind === 'table') yield `\n\n${plain(one.caption)}:`;
+    yield* apart(block(one));
+  }
 }
 
-function block(one: Block): string {
+function block(one: Block): Iterable<string> {
   switch (one.kind) {
     case 'text':
-      return line(one.text);
+      return [line(one.text)];
     case 'alarm':
-      return `> **${plain(one.title, LONGEST)}**\n>\n> ${line(one.text)}`;
+      return [`> **${plain(one.title, LONGEST)}**\n>\n> ${line(one.text)}`];
     case 'facts':
-      return table(
-        ['', ''],
-        one.rows.map(([label, value]) => [plain(label), line(value)]),
-      );
+      return table(['', ''], one.rows);
     case 'table':
-      return table(
-        one.head.map((text) => plain(text)),
-        one.rows.map((row) => row.map(line)),
-      );
+      return table(one.head, one.rows);
     case 'list':
-      return one.items.map((item) => `- ${line(item)}`).join('\n');
+      return [one.items.map((item) => `- ${line(item)}`).join('\n')];
     case 'tasks':
-      return one.items.map((item) => `- [ ] ${line(item)}`).join('\n');
+      return [one.items.map((item) => `- [ ] ${line(item)}`).join('\n')];
     case 'lines':
-      return `${plain(one.caption)}:\n\n${one.lines.map((text) => `    ${text}`).join('\n')}`;
+      return [`${plain(one.caption)}:\n\n${one.lines.map((text) => `    ${text}`).join('\n')}`];
     case 'blanks':
-      return one.labels.map((label) => `- ${plain(label)}: ${FILL_IN}`).join('\n');
+      return [one.labels.map((label) => `- ${plain(label)}: ${FILL_IN}`).join('\n')];
     default:
-      return '';
+      return [];
   }
 }
 
@@ -106,8 +122,8 @@ function typed(text: string): string {
   return `${fence}${gap}${shown}${gap}${fence}`;
 }
 
-/** A table of cells that are Markdown already. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+function* table(head: readonly string[], rows: Rows): Generator<string> {
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  yield `${row(head.map((text) => plain(text)))}\n${row(head.map(() => '---'))}`;
+  for (const cells of rows) yield `\n${row(cells.map(line))}`;
 }
