@@ -27,3 +27,11 @@ test.each([
   expect(needles.areIn(text)).toBe(true);
   expect(needles.areIn(text.replaceAll('j', ''))).toBe(false);
 });
+
+test('finds each of thousands, and none that was not added', () => {
+  const needles = new Needles();
+  const nth = (at: number) => `#${at}-th secret of a list`;
+  for (let at = 0; at < 30_000; at += 1) needles.add(nth(at));
+  for (let at = 0; at < 30_000; at += 1) if (!needles.areIn(`so: ${nth(at)}.`)) expect.fail(nth(at));
+  for (let at = 30_000; at < 40_000; at += 1) if (needles.areIn(`so: ${nth(at)}.`)) expect.fail(nth(at));
+});

@@ -13,6 +13,7 @@ import type { Due, Schedule } from '../../queue/queue.ts';
 import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.ts';
 import { Worker } from '../../workers/worker.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
+import { tooManyRights } from '../doctor/store-rights.ts';
 import { driveLeft } from './drive-left.ts';
 import { hearOthers } from './hear-others.ts';
 import { withinLimits } from './limited.ts';
@@ -99,6 +100,8 @@ export const worker: Action<WorkerFlags> = async (
         say(
           `warning: no instance in ${config.path} is tagged ${show(tag)}, so that label takes no run of one`,
         );
+      const rights = await tooManyRights(context);
+      if (rights !== undefined) say(`warning: ${rights}`);
       say(`worker ${process.pid} on ${hostname()} takes runs${labelled(label)}, ${concurrency} at once`);
       if (isQueueOwn) {
         // What was left up to here is swept, what is left from here on is heard.
