@@ -24,16 +24,22 @@ import { untilResting } from './until-resting.ts';
 /** Until the run is over or waits for a person. Rejects as `takeUp` does, with nothing taken. */
 export async function driveLeft(setting: PlanSetting, run: RunProgress, plans: PlanRecords): Promise<Driven> {
   const entries = await setting.workspace.journal.read(`run/${run.runId}`);
-  if (run.runbook === 'plan') return drivePlanRun(setting, run.runId, entries);
+  if (run.runbook === 'plan') return drivePlanRun(setting, run.runId, entries, plans);
   const child = fieldsOf(entries[0]?.body)['plan'] as PlanChild | undefined;
   return child === undefined ? driveAlone(setting, run, entries) : driveChild(setting, child, plans);
 }
 
 /** The run of a plan. Its children are driven elsewhere, so it rests all the time. */
-async function drivePlanRun(setting: PlanSetting, runId: string, entries: readonly Entry[]): Promise<Driven> {
+async function drivePlanRun(
+  setting: PlanSetting,
+  runId: string,
+  entries: readonly Entry[],
+  plans: PlanRecords,
+): Promise<Driven> {
   const { journal } = setting.workspace;
   const driven = await drivePlan(setting, runId, inputOf(entries) as unknown as PlanInput);
   const { run, conductor } = driven;
+  const noLonger = plans.drives(runId, run);
   const { yes = false, confirm = [] } = workersOf(entries) ?? {};
   const leave = (why: string, awaits?: 'person') => conductor.leave(why, awaits).catch(() => undefined);
   const refused = (thrown: unknown) => void leave(failureOf(thrown).shortMessage, 'person');
@@ -57,6 +63,7 @@ async function drivePlanRun(setting: PlanSetting, runId: string, entries: readon
       await run.ended;
     } finally {
       stop.abort();
+      noLonger();
       unsubscribe();
       await driven[Symbol.asyncDispose]();
     }
