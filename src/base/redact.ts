@@ -82,10 +82,14 @@ function withoutJwts(run: string): string {
   return kept.join('.');
 }
 
-/** Kept while the secret is in memory: the token of an instance is looked for in every answer. */
+/**
+ * Of the secrets that were looked for last: a token is looked for in every answer of its instance, and a
+ * process may hold the keys and tokens of ten thousand, each with some 4 KiB of forms.
+ */
 const known = new WeakMap<Secret, readonly string[]>();
+const order: WeakRef<Secret>[] = [];
+const MOST_KNOWN = 100;
 
-/** A header is a scheme word and the token: either may be echoed. */
 function formsOf(secret: Secret): readonly string[] {
   const before = known.get(secret);
   if (before !== undefined) return before;
@@ -93,5 +97,8 @@ function formsOf(secret: Secret): readonly string[] {
   const [, token = ''] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
   const forms = [...spellingsOf(text), ...spellingsOf(token)];
   known.set(secret, forms);
+  order.push(new WeakRef(secret));
+  const oldest = order.length > MOST_KNOWN ? order.shift()?.deref() : undefined;
+  if (oldest !== undefined) known.delete(oldest);
   return forms;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { DeepReadonly } from '../base/deep-readonly.ts';
 import { printableJson } from '../base/text.ts';
-import { type Column, formatTable } from '../plain/table.ts';
+import { type Column, tableLines } from '../plain/table.ts';
 import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
@@ -80,8 +80,9 @@ export function printItems(context: Output, name: SchemaName): ItemsPrinter<obje
 export function printTable(
   { stdout, env }: CommandContext,
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  rows: Iterable<readonly string[]>,
 ): void {
   const width = stdout.isTTY === true ? { width: columnsOf(stdout) } : {};
-  stdout.write(`${formatTable(columns, rows, { ...width, colour: wantsColour(stdout, env) })}\n`);
+  const options = { ...width, colour: wantsColour(stdout, env) };
+  for (const line of tableLines(columns, rows, options)) stdout.write(`${line}\n`);
 }

@@ -22,20 +22,31 @@ export interface TableOptions {
 const GAP = '  ';
 const NARROWEST = 8;
 
-/**
- * One line for each row, with a title row. Cleans every cell, so untrusted text is safe. No trailing blanks,
- * no line longer than `width` (unless no column may shrink or be left out).
- */
+/** As `tableLines`, as one text. */
 export function formatTable(
   all: readonly Column[],
-  allRows: readonly (readonly string[])[],
+  rows: Iterable<readonly string[]>,
   options: TableOptions = {},
 ): string {
-  const kept = fitting(all, allRows, options.width ?? Number.POSITIVE_INFINITY);
+  return [...tableLines(all, rows, options)].join('\n');
+}
+
+/**
+ * One line for each row, with a title row. Cleans every cell, so untrusted text is safe. No trailing blanks,
+ * no line longer than `width` (unless no column may shrink or be left out). Goes through the rows twice, and
+ * keeps none: a table may have ten thousand.
+ */
+export function* tableLines(
+  all: readonly Column[],
+  rows: Iterable<readonly string[]>,
+  options: TableOptions = {},
+): Generator<string> {
+  const whole = all.map(({ title }) => cells(title));
+  for (const row of rows)
+    for (const at of all.keys()) whole[at] = Math.max(whole[at] ?? 0, cells(show(row[at] ?? '')));
+  const kept = fitting(all, whole, options.width ?? Number.POSITIVE_INFINITY);
   const columns = kept.map((at) => all[at] as Column);
-  const rows = allRows.map((row) => kept.map((at) => row[at] ?? ''));
-  const clean = rows.map((row) => columns.map((_, at) => show(row[at] ?? '')));
-  const widths = columns.map(({ title }, at) => widest(title, clean, (row) => row[at] ?? ''));
+  const widths = kept.map((at) => whole[at] ?? 0);
   if (options.width !== undefined) shrink(columns, widths, options.width);
 
   const line = (texts: readonly string[]) =>
@@ -44,17 +55,14 @@ export function formatTable(
       .join(GAP)
       .trimEnd();
   const title = line(columns.map((column) => column.title));
-  return [options.colour ? `\u001b[1m${title}\u001b[22m` : title, ...clean.map(line)].join('\n');
+  yield options.colour ? `\u001b[1m${title}\u001b[22m` : title;
+  for (const row of rows) yield line(kept.map((at) => show(row[at] ?? '')));
 }
 
 /** All columns, or as many as fit. */
-function fitting(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  limit: number,
-): readonly number[] {
-  const least = columns.map(({ title, gives }, at) => {
-    const whole = widest(title, rows, (row) => show(row[at] ?? ''));
+function fitting(columns: readonly Column[], widths: readonly number[], limit: number): readonly number[] {
+  const least = columns.map(({ gives }, at) => {
+    const whole = widths[at] ?? 0;
     return gives === undefined || gives === false ? whole : Math.min(whole, NARROWEST);
   });
   const kept = columns.map((_, at) => at);
@@ -65,15 +73,6 @@ function fitting(
     kept.splice(at, 1);
   }
   return kept;
-}
-
-/** In cells. Works for any number of rows; one call with all of them as arguments would not. */
-function widest(
-  title: string,
-  rows: readonly (readonly string[])[],
-  textOf: (row: readonly string[]) => string,
-): number {
-  return rows.reduce((most, row) => Math.max(most, cells(textOf(row))), cells(title));
 }
 
 function shrink(columns: readonly Column[], widths: number[], limit: number): void {

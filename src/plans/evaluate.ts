@@ -27,6 +27,9 @@ export function evaluate(facts: InstanceFacts, now: Date): Evaluation {
 /** All that the evaluation of a plan needs. */
 export interface EvaluatedInstance extends Pick<Evaluation, 'verdict' | 'reason'>, TargetFacts {}
 
+/** By instance. */
+export type EvaluatedInstances = Pick<ReadonlyMap<string, EvaluatedInstance>, 'get'>;
+
 export function keptForPlans(
   facts: InstanceFacts,
   { verdict, reason }: Pick<Evaluation, 'verdict' | 'reason'>,

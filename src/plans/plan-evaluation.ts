@@ -5,7 +5,7 @@ import { counted, formatSeconds, formatTime } from '../base/format.ts';
 import { instantOf, msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import { type Found, fitOfTarget, green, red, unknown, without } from './checks.ts';
-import { answerAt, type EvaluatedInstance } from './evaluate.ts';
+import { answerAt, type EvaluatedInstances } from './evaluate.ts';
 import type { InstanceVerdict, PlanCheck, PlanEvaluation } from './evaluation-schema.ts';
 import { type Forecast, shownForecast } from './forecast.ts';
 import { DRILL_SHARE, PERIODS, type Period, SIGNED_PERIOD } from './periods.ts';
@@ -16,7 +16,7 @@ export interface PlanKnown {
   /** With its instances; `problem`, one printable line, if it cannot be run. */
   readonly file: PlanRead | { readonly problem: string };
   /** Instances and targets; a missing one was not asked. */
-  readonly evaluated: ReadonlyMap<string, EvaluatedInstance>;
+  readonly evaluated: EvaluatedInstances;
   /** The newest proven run, with what it had pinned. */
   readonly lastProven?: ProvenPlan | undefined;
   /** Each person who may approve once; `problem` if that cannot be read. */

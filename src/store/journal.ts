@@ -163,6 +163,8 @@ export interface RowQuery {
   readonly limit?: number;
   /** By sort key; default `ascending`. */
   readonly order?: 'ascending' | 'descending';
+  /** Only rows that come after this one in that order. */
+  readonly after?: Pick<ProjectedRow, 'sort' | 'key'> | undefined;
 }
 
 export interface ProjectedRow {

@@ -86,13 +86,26 @@ export function createFold(projection: Projection): Fold {
 }
 
 export function selectRows(rows: readonly ProjectedRow[], query: RowQuery = {}): readonly ProjectedRow[] {
-  const { group, keyPrefix = '', limit, order = 'ascending' } = query;
+  const { group, keyPrefix = '', limit, order = 'ascending', after } = query;
   const keys = query.keys && new Set(query.keys);
   const found = rows
     .filter((row) => (group === undefined || row.group === group) && row.key.startsWith(keyPrefix))
     .filter(({ key }) => keys === undefined || keys.has(key))
-    .sort((a, b) => compareBytes(a.sort, b.sort) || compareBytes(a.key, b.key));
-  return (order === 'ascending' ? found : found.reverse()).slice(0, limit);
+    .sort(inOrder);
+  const ordered = order === 'ascending' ? found : found.reverse();
+  const from =
+    after === undefined
+      ? 0
+      : ordered.findIndex((row) =>
+          order === 'ascending' ? inOrder(row, after) > 0 : inOrder(row, after) < 0,
+        );
+  return from < 0 ? [] : ordered.slice(from).slice(0, limit);
+}
+
+type Place = Pick<ProjectedRow, 'sort' | 'key'>;
+
+function inOrder(a: Place, b: Place): number {
+  return compareBytes(a.sort, b.sort) || compareBytes(a.key, b.key);
 }
 
 /** By the bytes of UTF-8, as databases order text. */

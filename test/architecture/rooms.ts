@@ -59,7 +59,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: `${BASE}/**`,
     packages: ['fastest-levenshtein', 'zod'],
-    node: ['child_process', 'fs', 'net', 'os', 'path', 'sea', 'sqlite', 'timers', 'util'],
+    node: ['child_process', 'fs', 'net', 'os', 'path', 'sea', 'sqlite', 'timers', 'util', 'v8'],
     rooms: [],
     why: 'what all rooms share leans on none of them',
   },

@@ -1,4 +1,4 @@
-import { deserialize, serialize } from 'node:v8';
+import { packed, unpacked } from '../../base/packed.ts';
 import { type FleetRow, rowOf } from '../../view/app/fleet-row.ts';
 import { HOLDS_MS, type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
@@ -128,18 +128,6 @@ export class KeptFleet {
       if (its !== undefined) its.row = undefined;
     }
   }
-}
-
-/**
- * As `serialize` of node:v8 writes it, a character for each byte: ten thousand small buffers leave holes in
- * the memory that is not V8's.
- */
-function packed(value: unknown): string {
-  return serialize(value).toString('latin1');
-}
-
-function unpacked<Value>(text: string): Value {
-  return deserialize(Buffer.from(text, 'latin1')) as Value;
 }
 
 interface Kept {

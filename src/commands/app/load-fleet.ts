@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { PackedMap } from '../../base/packed.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { aboutOf, askFleet } from '../../compose/ask-fleet.ts';
@@ -12,7 +13,12 @@ import { inGroups, targetsAmong } from '../../compose/survey.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { type EvaluatedInstance, evaluate, keptForPlans } from '../../plans/evaluate.ts';
+import {
+  type EvaluatedInstance,
+  type EvaluatedInstances,
+  evaluate,
+  keptForPlans,
+} from '../../plans/evaluate.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-report.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { type InstanceFacts, oldestOf } from '../../view/fleet/fleet-facts.ts';
@@ -76,7 +82,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     };
     const evaluateAll = async () => {
       if (!hasPlans) return;
-      const evaluated = new Map<string, EvaluatedInstance>();
+      const evaluated = new PackedMap<EvaluatedInstance>();
       for (const name of names) {
         const facts = kept.factsOf(name);
         evaluated.set(name, keptForPlans(facts, evaluate(facts, new Date())));
@@ -151,7 +157,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
-  evaluated: ReadonlyMap<string, EvaluatedInstance>,
+  evaluated: EvaluatedInstances,
 ): Promise<Fleet['plans']> {
   // A board without plans does not load what evaluates them.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');

@@ -4,7 +4,7 @@ import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { EvaluatedInstance } from '../../plans/evaluate.ts';
+import type { EvaluatedInstances } from '../../plans/evaluate.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import { forecastOf } from '../../plans/forecast.ts';
 import { evaluatePlan, instancesOf, type PlanKnown } from '../../plans/plan-evaluation.ts';
@@ -55,7 +55,7 @@ export function askedBy(plan: FoundPlan): readonly string[] {
 export async function evaluateAllPlans(
   context: StoreContext,
   config: LoadedConfig,
-  evaluated: ReadonlyMap<string, EvaluatedInstance>,
+  evaluated: EvaluatedInstances,
 ): Promise<readonly PlanEvaluation[]> {
   const journal = await openJournalIfAny(context);
   try {
@@ -71,7 +71,7 @@ export async function evaluatePlans(
   config: LoadedConfig,
   journal: JournalReader | undefined,
   plans: readonly FoundPlan[],
-  evaluated: ReadonlyMap<string, EvaluatedInstance>,
+  evaluated: EvaluatedInstances,
 ): Promise<readonly PlanEvaluation[]> {
   const now = new Date();
   const approvers = await approversOf(config, journal, now);

@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
+import { PackedMap } from '../../base/packed.ts';
 import { planSubject } from '../../base/plan-subject.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -13,7 +14,12 @@ import { survey } from '../../compose/survey.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Column } from '../../plain/table.ts';
-import { type EvaluatedInstance, evaluate, keptForPlans } from '../../plans/evaluate.ts';
+import {
+  type EvaluatedInstance,
+  type EvaluatedInstances,
+  evaluate,
+  keptForPlans,
+} from '../../plans/evaluate.ts';
 import type { Check, PlanCheck } from '../../plans/evaluation-schema.ts';
 import { isDrillMissed } from '../../plans/missed.ts';
 import { type DrillDue, drillDue, dueWords } from '../../report/drill/drill-report.ts';
@@ -49,7 +55,7 @@ export const plansEvaluate: Action<EvaluateFlags> = async (context, [word], flag
   const config = await loadConfig(context.env, context.configPath);
   const { names, plans } = await wantedOf(config, word, flags.instance);
   const begun = new Date().toISOString();
-  const kept = new Map<string, EvaluatedInstance>();
+  const kept = new PackedMap<EvaluatedInstance>();
   const verdicts = new Set<Row['verdict']>();
   const printed = isForPeople(context)
     ? inWords(names, { word, instance: flags.instance })
@@ -107,7 +113,7 @@ function inWords(
   names: readonly string[],
   asked: { readonly word: string | undefined; readonly instance: string | undefined },
 ): Printer {
-  const cells = new Map<string, readonly string[]>();
+  const cells = new PackedMap<readonly string[]>();
   let one: Row | undefined;
   return {
     add: (row) => {
@@ -117,15 +123,7 @@ function inWords(
     end: async (context, { at, plans, drills }) => {
       if (asked.word !== undefined) for (const row of plans) printPlan(context, row);
       if (one !== undefined) printOne(context, one);
-      else if (cells.size > 0)
-        printTable(
-          context,
-          COLUMNS,
-          names.flatMap((name) => {
-            const row = cells.get(name);
-            return row === undefined ? [] : [row];
-          }),
-        );
+      else if (cells.size > 0) printTable(context, COLUMNS, cells.of(names));
       if (asked.word === undefined) for (const row of plans) context.stdout.write(`${planLine(row)}\n`);
       if (isDrillMissed(drills, at)) context.stdout.write(`drills: finding: next due: ${dueWords(drills)}\n`);
     },
@@ -158,7 +156,7 @@ async function evaluatedPlans(
   context: CommandContext,
   config: LoadedConfig,
   plans: readonly FoundPlan[],
-  kept: ReadonlyMap<string, EvaluatedInstance>,
+  kept: EvaluatedInstances,
 ): Promise<readonly { readonly row: PlanRow; readonly entry: NewEntry | undefined }[]> {
   if (plans.length === 0) return [];
   const journal = await openJournalIfAny(context);

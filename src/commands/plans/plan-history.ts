@@ -8,7 +8,8 @@ import type { TimeOf } from '../../plans/forecast.ts';
 import type { ProvenPlan } from '../../plans/plan-evaluation.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import type { JournalReader } from '../../store/journal.ts';
-import { childrenOf } from '../../store/projections/plan-children.ts';
+import { childrenInPages } from '../../store/projections/plan-children.ts';
+import { rowsInPages } from '../../store/projections/projection.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 
@@ -27,26 +28,26 @@ const LOOKED_AT = 5_000;
 export async function readHistories(
   journal: Pick<JournalReader, 'rows' | 'read'> | undefined,
 ): Promise<(plan: string) => Promise<PlanHistory>> {
-  const rows = await journal?.rows(runs.name, { group: 'closed', limit: LOOKED_AT, order: 'descending' });
-  const proven = summariesOf(rows ?? []).filter((run) => run.proven);
-  const ofRunbooks = ninths(
-    proven.flatMap(({ runbook, instance, target, startedAt, lastAt }) => {
-      const kind = kindOf(runbook, target !== undefined);
-      const ms = msOf(lastAt) - msOf(startedAt);
-      return [[kind, ms] as const, [`${kind}/${instance}`, ms] as const];
-    }),
-  );
+  const times = new Times();
+  const newest = new Map<string, RunSummary>();
+  if (journal !== undefined) {
+    const query = { group: 'closed', limit: LOOKED_AT, order: 'descending' } as const;
+    for await (const rows of rowsInPages(journal, runs.name, query))
+      for (const run of summariesOf(rows)) {
+        const { runbook, instance, target, startedAt, lastAt, proven } = run;
+        if (!proven) continue;
+        const kind = kindOf(runbook, target !== undefined);
+        const ms = msOf(lastAt) - msOf(startedAt);
+        times.add(kind, ms);
+        times.add(`${kind}/${instance}`, ms);
+        if (runbook === planRunbook.id && !newest.has(instance)) newest.set(instance, run);
+      }
+  }
+  const ofRunbooks = times.ninths();
   return async (plan) => {
-    const of = proven.find(
-      ({ runbook, instance }) => runbook === planRunbook.id && instance === planSubject(plan),
-    );
+    const of = newest.get(planSubject(plan));
     const lastProven = journal === undefined || of === undefined ? undefined : await pinnedBy(journal, of);
-    const steps = journal === undefined || of === undefined ? [] : await childrenOf(journal, of.runId);
-    const ofSteps = ninths(
-      steps.flatMap(({ group, step, startedAt, endedAt }) =>
-        endedAt === undefined ? [] : [[`${group}/${step}`, msOf(endedAt) - msOf(startedAt)] as const],
-      ),
-    );
+    const ofSteps = await timesOfSteps(journal, of);
     return {
       lastProven,
       timeOf: (step, { group, lane }) => {
@@ -81,14 +82,35 @@ function kindOf(runbook: string, performs: boolean): string {
   return runbook === 'disaster-recovery' && !performs ? `${runbook} prepare` : runbook;
 }
 
-/** What nine of ten times of each key are at most. */
-function ninths(times: readonly (readonly [key: string, ms: number])[]): ReadonlyMap<string, number> {
-  const byKey = Map.groupBy(times, ([key]) => key);
-  return new Map(
-    [...byKey].flatMap(([key, some]) => {
-      const sorted = some.map(([, ms]) => ms).toSorted((one, other) => one - other);
-      const ninth = sorted[Math.max(0, Math.ceil(sorted.length * 0.9) - 1)];
-      return ninth === undefined ? [] : [[key, ninth] as const];
-    }),
-  );
+/** By group and step. */
+async function timesOfSteps(
+  journal: Pick<JournalReader, 'rows'> | undefined,
+  of: Pick<RunSummary, 'runId'> | undefined,
+): Promise<ReadonlyMap<string, number>> {
+  const times = new Times();
+  if (journal !== undefined && of !== undefined)
+    for await (const steps of childrenInPages(journal, of.runId))
+      for (const { group, step, startedAt, endedAt } of steps)
+        if (endedAt !== undefined) times.add(`${group}/${step}`, msOf(endedAt) - msOf(startedAt));
+  return times.ninths();
+}
+
+class Times {
+  readonly #byKey = new Map<string, number[]>();
+
+  add(key: string, ms: number): void {
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, [ms]);
+    else known.push(ms);
+  }
+
+  /** What nine of ten times of each key are at most. */
+  ninths(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.#byKey].map(([key, some]) => {
+        const sorted = some.toSorted((one, other) => one - other);
+        return [key, sorted[Math.ceil(sorted.length * 0.9) - 1] ?? 0];
+      }),
+    );
+  }
 }

@@ -1,5 +1,6 @@
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { counted, formatTime } from '../../base/format.ts';
+import { PackedMap } from '../../base/packed.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -11,7 +12,7 @@ import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Column } from '../../plain/table.ts';
-import { type EvaluatedInstance, keptForPlans } from '../../plans/evaluate.ts';
+import { type EvaluatedInstance, type EvaluatedInstances, keptForPlans } from '../../plans/evaluate.ts';
 import type { PlanEvaluation } from '../../plans/evaluation-schema.ts';
 import {
   DRILL_WORDS,
@@ -75,7 +76,7 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
     for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
   }
   const plansToo = named.length === 0 && planNames(config).length > 0;
-  const kept = new Map<string, EvaluatedInstance>();
+  const kept = new PackedMap<EvaluatedInstance>();
   const printed = isForPeople(context) ? inTable(names) : inItems(names, printItems(context, 'status'));
   const metered = new Map<string, InstanceStatus>();
   let isAllGood = true;
@@ -138,7 +139,7 @@ export interface FleetReport {
 async function plansOf(
   context: CommandContext,
   config: LoadedConfig,
-  evaluated: ReadonlyMap<string, EvaluatedInstance>,
+  evaluated: EvaluatedInstances,
 ): Promise<readonly PlanEvaluation[]> {
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
   return evaluateAllPlans(context, config, evaluated);
@@ -166,19 +167,18 @@ function inItems(names: readonly string[], printer: ReturnType<typeof printItems
 
 /** As a table with the reasons below it. */
 function inTable(names: readonly string[]): Printer {
-  const found = new Map<string, { readonly row: readonly string[]; readonly below: readonly string[] }>();
+  const rows = new PackedMap<readonly string[]>();
+  const below = new Map<string, string>();
   return {
-    add: (status) =>
-      void found.set(status.name, { row: rowOf(status), below: linesBelow(status, new Date()) }),
+    add: (status) => {
+      rows.set(status.name, rowOf(status));
+      const lines = linesBelow(status, new Date());
+      if (lines.length > 0) below.set(status.name, lines.join('\n'));
+    },
     end: async (context, { plans, drills, workers }) => {
-      const all = names.flatMap((name) => found.get(name) ?? []);
-      printTable(
-        context,
-        COLUMNS,
-        all.map(({ row }) => row),
-      );
-      const lines = [...all.flatMap(({ below }) => below), ...plans.map(planLine), drillLine(drills)];
-      for (const line of lines) context.stdout.write(`${line}\n`);
+      printTable(context, COLUMNS, rows.of(names));
+      const lines = [...names.flatMap((name) => below.get(name) ?? []), ...plans.map(planLine)];
+      for (const line of [...lines, drillLine(drills)]) context.stdout.write(`${line}\n`);
       if (workers !== undefined) printWorkers(context, workers);
     },
   };

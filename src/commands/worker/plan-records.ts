@@ -39,7 +39,7 @@ export class PlanRecords {
     this.#journal = journal;
   }
 
-  /** This process drives the plan itself, up to the call of what this returns: its record is not kept twice. */
+  /** This process drives the plan, up to the call of what this returns: its record is not kept twice. */
   drives(runId: string, run: Pick<Run, 'state' | 'holds'>): () => void {
     this.#driven.set(runId, run);
     this.#known.delete(runId);

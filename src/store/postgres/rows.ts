@@ -208,7 +208,7 @@ export async function selectKept(
     return signed.state === 'as signed' ? selectRows(signed.rows.read(query.keys), query) : signed.state;
   }
   const { name, version } = projection;
-  const { group, keyPrefix, keys, limit, order } = query;
+  const { group, keyPrefix, keys, limit, order, after } = query;
   const direction = order === 'descending' ? 'desc' : 'asc';
   const values: unknown[] = [name, version];
   const put = (value: unknown) => `$${values.push(value)}`;
@@ -218,6 +218,10 @@ export async function selectKept(
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
   if (keys !== undefined) where.push(`key = any (${put(keys.map(storable))}::text[])`);
+  if (after !== undefined)
+    where.push(
+      `(sort, key) ${direction === 'asc' ? '>' : '<'} (${put(storable(after.sort))}, ${put(storable(after.key))})`,
+    );
   const byKey = keyPrefix !== undefined || keys !== undefined;
   const sort = byKey ? "(sort || '')" : 'sort';
   const sql = `select key, grp as "group", sort, value from lifeboat.rows where ${where.join(' and ')}

@@ -60,8 +60,8 @@ const ATTEMPTS = 20;
 export function createWriter(options: WriterOptions): Writer {
   const { link, seen, signer, by, projections, patience } = options;
   const queue: Waiting[] = [];
-  // By the lease under which only this process writes the stream.
-  const lastSeqs = new Map<string, number>();
+  // By the lease under which only this process writes the stream, as long as it holds that.
+  const lastSeqs = new WeakMap<Lease, number>();
   let isPumping = false;
   let lost: LifeboatError | undefined;
   let said: LogSays = NOTHING_SAID;
@@ -91,8 +91,9 @@ export function createWriter(options: WriterOptions): Writer {
     if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
-      const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce ?? '';
-      const last = seqs.get(entry.stream) ?? lastSeqs.get(nonce) ?? (await lastSeq(session, entry.stream));
+      const lease = one.leases.find(({ resource }) => resource === entry.stream);
+      const known = seqs.get(entry.stream) ?? (lease && lastSeqs.get(lease));
+      const last = known ?? (await lastSeq(session, entry.stream));
       seqs.set(entry.stream, last + 1);
       rows.push({ ...entry, seq: last + 1 });
     }
@@ -106,7 +107,7 @@ export function createWriter(options: WriterOptions): Writer {
   /** None of it is or will be stored: number its rows again. */
   const resetSend = (one: Waiting) => {
     one.sent = undefined;
-    for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
+    for (const lease of one.leases) lastSeqs.delete(lease);
   };
 
   /** Prefers the error of a lease that another process has. */
@@ -264,8 +265,8 @@ export function createWriter(options: WriterOptions): Writer {
   const finish = (one: Waiting, entries: readonly Entry[]): void => {
     for (const entry of entries) {
       seen.acknowledged(entry);
-      const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce;
-      if (nonce !== undefined) lastSeqs.set(nonce, entry.seq);
+      const lease = one.leases.find(({ resource }) => resource === entry.stream);
+      if (lease !== undefined) lastSeqs.set(lease, entry.seq);
     }
     one.over = true;
     one.done.resolve({ entries: entries.slice(one.own), all: entries });

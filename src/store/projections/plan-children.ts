@@ -1,6 +1,6 @@
 import { type Entry, fieldsOf, type JournalReader, type Json } from '../journal.ts';
 import { type Awaits, isEnd, type PlanChild } from '../run-entries.ts';
-import type { Projection } from './projection.ts';
+import { type Projection, rowsInPages } from './projection.ts';
 
 /** As its journal shows it. */
 export interface ChildRow extends PlanChild {
@@ -77,6 +77,15 @@ export async function childrenOf(
 ): Promise<readonly ChildRow[]> {
   const rows = await journal.rows(planChildren.name, { group: planRun });
   return rows.map(({ value }) => value as unknown as ChildRow);
+}
+
+/** As `childrenOf`, some at a time. */
+export async function* childrenInPages(
+  journal: Pick<JournalReader, 'rows'>,
+  planRun: string,
+): AsyncGenerator<readonly ChildRow[]> {
+  for await (const rows of rowsInPages(journal, planChildren.name, { group: planRun }))
+    yield rows.map(({ value }) => value as unknown as ChildRow);
 }
 
 /** Undefined if it never began. */

@@ -224,7 +224,7 @@ export function changedRows(
   });
 }
 
-function selection(name: string, { group, keyPrefix, keys, limit, order }: RowQuery) {
+function selection(name: string, { group, keyPrefix, keys, limit, order, after }: RowQuery) {
   const direction = order === 'descending' ? 'DESC' : 'ASC';
   const where = [
     'projection = ?',
@@ -232,12 +232,14 @@ function selection(name: string, { group, keyPrefix, keys, limit, order }: RowQu
     // A range of the primary key: a look-up must not read every later key.
     ...(keyPrefix === undefined ? [] : ['key >= ? AND key < ? || char(0x10FFFF)']),
     ...(keys === undefined ? [] : ['key IN (SELECT value FROM json_each(?))']),
+    ...(after === undefined ? [] : [`(sort, key) ${direction === 'ASC' ? '>' : '<'} (?, ?)`]),
   ];
   const values = [
     name,
     ...(group === undefined ? [] : [group]),
     ...(keyPrefix === undefined ? [] : [keyPrefix, keyPrefix]),
     ...(keys === undefined ? [] : [JSON.stringify(keys)]),
+    ...(after === undefined ? [] : [after.sort, after.key]),
     limit ?? -1,
   ];
   const byKey = keyPrefix !== undefined || keys !== undefined;

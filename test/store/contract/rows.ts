@@ -56,6 +56,10 @@ export function rowsContract(freshStore: FreshStore): void {
     expect(await keys({ keys: [] })).toEqual([]);
     expect(await keys({ order: 'descending', limit: 2 })).toEqual(['run/a', 'instance/users']);
     expect(await keys({ limit: 0 })).toEqual([]);
+    const [first, second] = await journal.rows('notes');
+    expect(await keys({ after: second })).toEqual(['instance/users', 'run/a']);
+    expect(await keys({ after: second, order: 'descending' })).toEqual(['run/b']);
+    expect(await keys({ after: first, group: 'odd', limit: 1 })).toEqual(['instance/orders']);
   });
 
   test('whatever is appended, the kept rows equal a fold of all entries', async () => {
@@ -76,8 +80,15 @@ export function rowsContract(freshStore: FreshStore): void {
           { order, group: 'odd', limit: 1 },
           { order, keyPrefix: 'run/' },
           { order, keys: ['run/b', 'instance/orders'] },
-        ] as const)
-          expect(await journal.rows('notes', query)).toEqual(selectRows(all, query));
+        ] as const) {
+          const selected = selectRows(all, query);
+          expect(await journal.rows('notes', query)).toEqual(selected);
+          const whole = selectRows(all, { ...query, limit: all.length });
+          for (const [at, after] of whole.entries())
+            expect(await journal.rows('notes', { ...query, limit: 2, after })).toEqual(
+              whole.slice(at + 1, at + 3),
+            );
+        }
       }),
       { numRuns: 15 },
     );
