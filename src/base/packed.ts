@@ -24,7 +24,7 @@ export class PackedMap<Value> {
     this.#kept.set(name, packed(value));
   }
 
-  /** A copy of it, made anew with each call. */
+  /** A new copy with each call. */
   get(name: string): Value | undefined {
     const text = this.#kept.get(name);
     return text === undefined ? undefined : unpacked<Value>(text);

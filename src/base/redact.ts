@@ -90,6 +90,7 @@ const known = new WeakMap<Secret, readonly string[]>();
 const order: WeakRef<Secret>[] = [];
 const MOST_KNOWN = 100;
 
+/** A header is a scheme word and the token: either may be echoed. */
 function formsOf(secret: Secret): readonly string[] {
   const before = known.get(secret);
   if (before !== undefined) return before;

@@ -29,7 +29,7 @@ export function renderPlanReport(
   brand: Brand = {},
   fileOf?: FileOf,
 ): string {
-  return [...planReportParts(report, format, brand, fileOf)].join('');
+  return render(report, () => planPages(report, fileOf), format, brand);
 }
 
 /** The same in parts, one after the other: that of a plan of ten thousand runs takes many MiB. */

@@ -6,7 +6,8 @@ import { runs, summariesOf } from './runs.ts';
 
 /**
  * The newest runs that set out to bring data of an instance back, or data into it. Whether one did so is in
- * `runs`. At most 20: behind so many that did not, a proven one is not found.
+ * `runs`. At most 20: behind 20 that did not, a proven one is not found. What brings data back is said by
+ * `touchesOf`: a change of that raises the version.
  */
 export const recoveries: Projection = {
   name: 'recoveries',
