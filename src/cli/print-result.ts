@@ -4,6 +4,7 @@ import { printableJson } from '../base/text.ts';
 import { type Column, tableLines } from '../plain/table.ts';
 import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
+import { inLots } from './in-lots.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 
 /** The output of a command under a schema, without its name. */
@@ -84,5 +85,9 @@ export function printTable(
 ): void {
   const width = stdout.isTTY === true ? { width: columnsOf(stdout) } : {};
   const options = { ...width, colour: wantsColour(stdout, env) };
-  for (const line of tableLines(columns, rows, options)) stdout.write(`${line}\n`);
+  for (const lot of inLots(ended(tableLines(columns, rows, options)))) stdout.write(lot);
+}
+
+function* ended(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
 }

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
+import { inLots } from './in-lots.ts';
 
 /** Error codes of a file system without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
@@ -38,23 +39,6 @@ function write(path: string, content: Content): void {
   } finally {
     closeSync(file);
   }
-}
-
-const LOT = 64 * 1024;
-
-/** Joined to parts of about this length: a call of the system for each row takes longer than the row. */
-function* inLots(parts: Iterable<string>): Generator<string> {
-  let lot: string[] = [];
-  let length = 0;
-  for (const part of parts) {
-    lot.push(part);
-    length += part.length;
-    if (length < LOT) continue;
-    yield lot.join('');
-    lot = [];
-    length = 0;
-  }
-  yield lot.join('');
 }
 
 /** A path with these errors can hold nothing. */

@@ -3,7 +3,6 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { loginIfAny } from '../base/user.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { askHidden } from '../cli/hidden-prompt.ts';
 import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
 import type { StoreChoice } from '../keys/choose-store.ts';
@@ -282,6 +281,8 @@ async function entered(
   refused: string | undefined,
 ): Promise<Secret> {
   const { passphrase, screen, stderr } = context;
+  // Imported late: most commands are asked for no passphrase.
+  const { askHidden } = await import('../cli/hidden-prompt.ts');
   if (purpose === 'create') {
     const prompt = `a new passphrase for the vault file, ${MIN_PASSPHRASE} characters or more`;
     return askHidden(prompt, context, { twice: true, least: MIN_PASSPHRASE });

@@ -1,16 +1,16 @@
-import type { Entry, Wake } from './journal.ts';
+import type { Entry, JournalReader, ProjectedRow, RowQuery, Wake } from './journal.ts';
 
 /* What both engines share: reading rows page by page, following new entries, and telling of wake-ups. */
 
 /**
- * Rows ordered by a number: `ask` returns those from a number, and `after` the number where the next page
- * begins. A page of fewer than `most` rows is the last.
+ * Rows in an order: `ask` returns those from a place in it, such as a number, and `after` the place where the
+ * next page begins. A page of fewer than `most` rows is the last.
  */
-export async function* inPages<Row>(
-  from: number,
+export async function* inPages<Row, Place = number>(
+  from: Place,
   most: number,
-  ask: (from: number) => Promise<readonly Row[]> | readonly Row[],
-  after: (last: Row) => number,
+  ask: (from: Place) => Promise<readonly Row[]> | readonly Row[],
+  after: (last: Row) => Place,
 ): AsyncGenerator<Row> {
   for (let next = from; ; ) {
     const page = await ask(next);
@@ -20,6 +20,23 @@ export async function* inPages<Row>(
     next = after(last);
   }
 }
+
+/** Rows of a projection one by one, for a reader that keeps little of each of tens of thousands. */
+export async function* eachRow(
+  journal: Pick<JournalReader, 'rows'>,
+  name: string,
+  { limit, after, ...query }: RowQuery,
+): AsyncGenerator<ProjectedRow> {
+  let count = 0;
+  const ask = (from: RowQuery['after']) => journal.rows(name, { ...query, after: from, limit: ROWS });
+  for await (const row of inPages<ProjectedRow, RowQuery['after']>(after, ROWS, ask, (last) => last)) {
+    if (count === limit) return;
+    yield row;
+    count += 1;
+  }
+}
+
+const ROWS = 500;
 
 /** Entries per group, at most. */
 const GROUP = 500;

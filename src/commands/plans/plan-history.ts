@@ -8,10 +8,10 @@ import type { TimeOf } from '../../plans/forecast.ts';
 import type { ProvenPlan } from '../../plans/plan-evaluation.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import type { JournalReader } from '../../store/journal.ts';
-import { childrenInPages } from '../../store/projections/plan-children.ts';
-import { rowsInPages } from '../../store/projections/projection.ts';
+import { eachChild } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { runs, summariesOf } from '../../store/projections/runs.ts';
+import { eachRow } from '../../store/reading.ts';
 
 export interface PlanHistory {
   readonly timeOf: TimeOf;
@@ -32,16 +32,16 @@ export async function readHistories(
   const newest = new Map<string, RunSummary>();
   if (journal !== undefined) {
     const query = { group: 'closed', limit: LOOKED_AT, order: 'descending' } as const;
-    for await (const rows of rowsInPages(journal, runs.name, query))
-      for (const run of summariesOf(rows)) {
-        const { runbook, instance, target, startedAt, lastAt, proven } = run;
-        if (!proven) continue;
-        const kind = kindOf(runbook, target !== undefined);
-        const ms = msOf(lastAt) - msOf(startedAt);
-        times.add(kind, ms);
-        times.add(`${kind}/${instance}`, ms);
-        if (runbook === planRunbook.id && !newest.has(instance)) newest.set(instance, run);
-      }
+    for await (const row of eachRow(journal, runs.name, query)) {
+      const [run] = summariesOf([row]);
+      if (run?.proven !== true) continue;
+      const { runbook, instance, target, startedAt, lastAt } = run;
+      const kind = kindOf(runbook, target !== undefined);
+      const ms = msOf(lastAt) - msOf(startedAt);
+      times.add(kind, ms);
+      times.add(`${kind}/${instance}`, ms);
+      if (runbook === planRunbook.id && !newest.has(instance)) newest.set(instance, run);
+    }
   }
   const ofRunbooks = times.ninths();
   return async (plan) => {
@@ -89,9 +89,8 @@ async function timesOfSteps(
 ): Promise<ReadonlyMap<string, number>> {
   const times = new Times();
   if (journal !== undefined && of !== undefined)
-    for await (const steps of childrenInPages(journal, of.runId))
-      for (const { group, step, startedAt, endedAt } of steps)
-        if (endedAt !== undefined) times.add(`${group}/${step}`, msOf(endedAt) - msOf(startedAt));
+    for await (const { group, step, startedAt, endedAt } of eachChild(journal, of.runId))
+      if (endedAt !== undefined) times.add(`${group}/${step}`, msOf(endedAt) - msOf(startedAt));
   return times.ninths();
 }
 

@@ -8,7 +8,7 @@ import type { ReportedChild, WordedGroup } from '../../report/plan/plan-lanes.ts
 import type { PlanReport } from '../../report/plan/plan-report.ts';
 import { inputOf } from '../../runner/run-log.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
-import { childrenInPages } from '../../store/projections/plan-children.ts';
+import { eachChild } from '../../store/projections/plan-children.ts';
 import type { RunSummary } from '../../store/projections/run-summary.ts';
 import { groundOf, reportOfEntries } from '../run/run-report.ts';
 import { stepInWords } from './step-words.ts';
@@ -42,15 +42,14 @@ export async function planReportOf(
   if (input?.plan === undefined || input.groups === undefined) return undefined;
   const ground = await groundOf(journal);
   const children: ReportedChild[] = [];
-  for await (const rows of childrenInPages(journal, runId))
-    for (const row of rows) {
-      const own = await journal.read(`run/${row.runId}`);
-      const summary = summaryOf(row.runId, own);
-      if (summary === undefined) continue;
-      const report = await reportOfEntries(journal, summary, { entries: own, ground });
-      take(row.runId, report, own);
-      children.push({ ...row, report: childReport(report) });
-    }
+  for await (const row of eachChild(journal, runId)) {
+    const own = await journal.read(`run/${row.runId}`);
+    const summary = summaryOf(row.runId, own);
+    if (summary === undefined) continue;
+    const report = await reportOfEntries(journal, summary, { entries: own, ground });
+    take(row.runId, report, own);
+    children.push({ ...row, report: childReport(report) });
+  }
   const { note, losses } = ground;
   const plan = buildPlanReport({
     generatedAt: new Date(),

@@ -1,6 +1,7 @@
 import { type Entry, fieldsOf, type JournalReader, type Json } from '../journal.ts';
+import { eachRow } from '../reading.ts';
 import { type Awaits, isEnd, type PlanChild } from '../run-entries.ts';
-import { type Projection, rowsInPages } from './projection.ts';
+import type { Projection } from './projection.ts';
 
 /** As its journal shows it. */
 export interface ChildRow extends PlanChild {
@@ -79,13 +80,13 @@ export async function childrenOf(
   return rows.map(({ value }) => value as unknown as ChildRow);
 }
 
-/** As `childrenOf`, some at a time. */
-export async function* childrenInPages(
+/** As `childrenOf`, one by one. */
+export async function* eachChild(
   journal: Pick<JournalReader, 'rows'>,
   planRun: string,
-): AsyncGenerator<readonly ChildRow[]> {
-  for await (const rows of rowsInPages(journal, planChildren.name, { group: planRun }))
-    yield rows.map(({ value }) => value as unknown as ChildRow);
+): AsyncGenerator<ChildRow> {
+  for await (const { value } of eachRow(journal, planChildren.name, { group: planRun }))
+    yield value as unknown as ChildRow;
 }
 
 /** Undefined if it never began. */

@@ -1,4 +1,4 @@
-import type { Entry, JournalReader, Json, ProjectedRow, RowQuery } from '../journal.ts';
+import type { Entry, Json } from '../journal.ts';
 
 export interface FoldedRow {
   /** `open`, or an instance's name. At most 120 characters. */
@@ -31,24 +31,6 @@ export interface Projection {
   /** Undefined removes the row. Never throws: unreadable entries change nothing. */
   fold(row: FoldedRow | undefined, entry: Entry, key: string): FoldedRow | undefined;
 }
-
-/** Some rows at a time, for a reader that keeps little of each: a group may have tens of thousands. */
-export async function* rowsInPages(
-  journal: Pick<JournalReader, 'rows'>,
-  name: string,
-  { limit = Number.POSITIVE_INFINITY, ...query }: RowQuery,
-): AsyncGenerator<readonly ProjectedRow[]> {
-  let after: RowQuery['after'];
-  for (let left = limit; left > 0; left -= PAGE) {
-    const most = Math.min(PAGE, left);
-    const rows = await journal.rows(name, { ...query, after, limit: most });
-    if (rows.length > 0) yield rows;
-    if (rows.length < most) return;
-    after = rows.at(-1);
-  }
-}
-
-const PAGE = 500;
 
 /**
  * A fold over an array that only grows, such as a run's entries: called again with it, folds only what was
