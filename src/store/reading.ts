@@ -27,12 +27,14 @@ export async function* eachRow(
   name: string,
   { limit, after, ...query }: RowQuery,
 ): AsyncGenerator<ProjectedRow> {
-  let count = 0;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  if (left <= 0) return;
   const ask = (from: RowQuery['after']) => journal.rows(name, { ...query, after: from, limit: ROWS });
   for await (const row of inPages<ProjectedRow, RowQuery['after']>(after, ROWS, ask, (last) => last)) {
-    if (count === limit) return;
     yield row;
-    count += 1;
+    left -= 1;
+    // Before the next page is asked for.
+    if (left <= 0) return;
   }
 }
 
