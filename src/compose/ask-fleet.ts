@@ -284,8 +284,9 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
 const DISK_POINTS = 500;
 
 async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<DiskFill | 'none'> {
-  const { parachuteDisks } = await import('../service/metrics.ts');
-  const disks = parachuteDisks((await service.metrics({ quantity: DISK_POINTS, signal })).value);
+  const { PARACHUTE, parachuteDisks } = await import('../service/metrics.ts');
+  const asked = { quantity: DISK_POINTS, containing: PARACHUTE, signal };
+  const disks = parachuteDisks((await service.metrics(asked)).value);
   const [nearest] = disks
     .map(({ service: type, index, disk, usedPercent, usedThreshold, activated }): DiskFill => {
       const name = [type, index, disk].filter((part) => part !== undefined).join('.');

@@ -144,9 +144,13 @@ export interface ServiceClient extends PlainReads {
   backup(id: number, signal?: AbortSignal): Promise<Answer<Backup>>;
   restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
   restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
-  /** The latest `quantity` elements (at least 1), or all, without lines that are not data points. */
+  /**
+   * Of the latest `quantity` elements (at least 1), or of all, those that are data points; only lines that
+   * have the text `containing`, if it is given.
+   */
   metrics(options?: {
     readonly quantity?: number;
+    readonly containing?: string;
     readonly signal?: AbortSignal;
   }): Promise<Answer<readonly MetricPoint[]>>;
   /**

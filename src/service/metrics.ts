@@ -30,11 +30,17 @@ export const MAX_POINTS = 200_000;
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/** Without elements that are not data points; at most the last 200,000. */
-export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
-  const points = elements.flatMap((element) =>
-    typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
-  );
+/**
+ * Without elements that are not data points; at most the last 200,000. `containing`: only lines that have
+ * this text are read; of an instance's metrics a screen of thousands needs one in fifty.
+ */
+export function readMetrics(elements: readonly unknown[], containing = ''): readonly MetricPoint[] {
+  const points: MetricPoint[] = [];
+  for (const element of elements) {
+    if (typeof element !== 'string' || !element.includes(containing)) continue;
+    const point = readMetricPoint(element);
+    if (point !== undefined) points.push(point);
+  }
   return points.length > MAX_POINTS ? points.slice(-MAX_POINTS) : points;
 }
 
@@ -90,6 +96,9 @@ export interface ParachuteDisk {
   /** Of the newest value. Milliseconds since 1970. */
   readonly atMs: number;
 }
+
+/** What a metric of the parachute has in its path. */
+export const PARACHUTE = 'parachute.disk.';
 
 const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
 

@@ -109,9 +109,26 @@ function rowOfClass(status: number): Row {
  * to print it, would overflow the stack.
  */
 export function parseJson(body: Buffer): unknown {
+  const text = textOf(body);
+  return text === undefined ? undefined : parsed(text, body);
+}
+
+/** Undefined for bytes that are not UTF-8. */
+function textOf(body: Buffer): string | undefined {
+  try {
+    return UTF_8.decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/** `text` is that of `body`. */
+function parsed(text: string, body: Buffer): unknown {
   if (isDeeperThan(body, DEEPEST)) return undefined;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
@@ -146,9 +163,10 @@ const BACKSLASH = 0x5c;
  * answer should have (service-api.md section 4.1 rule 1). Undefined for anything but JSON.
  */
 export function parseAnswer(body: Buffer, secrets: readonly Secret[]): unknown {
-  const text = body.toString();
+  const text = textOf(body);
+  if (text === undefined) return undefined;
   const clean = redactJson(text, secrets);
-  const json = parseJson(clean === text ? body : Buffer.from(clean));
+  const json = parsed(clean, clean === text ? body : Buffer.from(clean));
   const isRecord = typeof json === 'object' && json !== null && 'encryption_key' in json;
   return isRecord ? { ...json, encryption_key: '[secret]' } : json;
 }

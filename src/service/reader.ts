@@ -186,6 +186,9 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
 /** Ten times the rows of ten backups a day for three years; more would exceed the process's memory limit. */
 const MAX_ROWS = 100_000;
 
+/** The blank, above the other bytes that separate words. */
+const BLANK = 0x20;
+
 function readJson<T>(
   body: Buffer,
   response: ReadResponse,
@@ -193,7 +196,7 @@ function readJson<T>(
   secrets: readonly Secret[],
 ): { readonly value: T; readonly raw: unknown } {
   const evidence = { status: response.status, bytes: body.length };
-  if (body.toString('latin1').trim() === '') throw badAnswerError('the answer is empty', evidence);
+  if (body.every((byte) => byte <= BLANK)) throw badAnswerError('the answer is empty', evidence);
   const json = parseAnswer(body, secrets);
   if (json === undefined) {
     throw badAnswerError(notJsonWords(body), evidence);

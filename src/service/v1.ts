@@ -24,12 +24,12 @@ export function v1Methods(operations: Operations): Methods {
     restores: (signal) => listed(operations.read('restores', z.array(z.unknown()), { signal }), Restore),
     restore: async (id, signal) =>
       about(id, 'restore', await operations.read('restore', Restore, { id, signal })),
-    metrics: async ({ quantity, signal } = {}) => {
+    metrics: async ({ quantity, containing, signal } = {}) => {
       const query = quantity === undefined ? undefined : { quantity: checkQuantity(quantity) };
       const answer = await operations
         .read('metrics', z.array(z.unknown()), { query, signal })
         .catch((error: unknown) => Promise.reject(quantity === undefined ? withQuantityHint(error) : error));
-      return { ...answer, value: readMetrics(answer.value) };
+      return { ...answer, value: readMetrics(answer.value, containing) };
     },
     createBackup: (leave) => operations.send('createBackup', { read: readCreated, leave }),
     restoreBackup: (id, leave) =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServiceClient } from '../../src/service/client.ts';
+import { PARACHUTE, parachuteDisks } from '../../src/service/metrics.ts';
 import type { Operation } from '../../src/service/revisions.ts';
 import { json } from './fault-server.ts';
 import { rejection, serve } from './serve.ts';
@@ -78,6 +79,17 @@ test('metrics are requested by number, which must be a whole number from 1', asy
     '/v1/instances/i1/metrics',
     '/v1/instances/i1/metrics?quantity=5',
   ]);
+});
+
+test('of metrics, those with a text in their line can be asked for alone', async () => {
+  const lines = [
+    'pg.0.system.load.load1 1 1700000000',
+    'pg.0.parachute.disk.persistent.activated 0 1700000000',
+  ];
+  const { client } = await serve((_, socket) => socket.write(json(200, [...lines, 7])));
+  const { value } = await client.metrics({ containing: PARACHUTE });
+  expect(parachuteDisks(value)).toMatchObject([{ disk: 'persistent', activated: false }]);
+  expect(value).toHaveLength(1);
 });
 
 test('too many metrics can be requested by number', async () => {
