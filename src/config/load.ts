@@ -19,11 +19,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
   const candidates = path === undefined ? searchPath(env) : [resolve(path)];
   for (const candidate of candidates) {
     let isPipe = false;
-    const text = await read(candidate, (opened) => {
+    const bytes = await read(candidate, (opened) => {
       isPipe = !opened.isFile();
     });
-    if (text === undefined) continue;
-    const config = parseConfig(text, candidate);
+    if (bytes === undefined) continue;
+    const config = parsedOnce(bytes, candidate);
     assertKeyStoreSeen(config, env);
     if (isPipe) storesOfPipes.set(candidate, config.store);
     return config;
@@ -34,6 +34,20 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     'to write one: `lifeboat init`',
     'to try it without a service: `lifeboat drill`, or `lifeboat lab --out lifeboat.yaml`',
   ]);
+}
+
+/** The config that was parsed last, and the bytes that it was parsed from. */
+let last: { readonly bytes: string; readonly config: LoadedConfig } | undefined;
+
+/**
+ * A screen reads its store, and so the config, several times a minute: that of ten thousand instances takes a
+ * third of a second to parse, and leaves a hundred MiB to collect.
+ */
+function parsedOnce(bytes: Buffer, path: string): LoadedConfig {
+  const sha256 = hash('sha256', bytes, 'hex');
+  if (last?.bytes !== sha256 || last.config.path !== path)
+    last = { bytes: sha256, config: parseConfig(bytes.toString('utf8'), path) };
+  return last.config;
 }
 
 /** Throws `config.yaml` or `config.invalid` (exit 2) with all problems, each with line and column. */
@@ -87,13 +101,12 @@ export function instanceNamed(config: LoadedConfig, name: string): InstanceConfi
 async function read(
   path: string,
   look: (opened: { isFile(): boolean }) => void,
-): Promise<string | undefined> {
+): Promise<Buffer | undefined> {
   try {
-    const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {
+    return await readBounded(path, LONGEST_CONFIG, (opened) => {
       assertTrusted('config', path, opened);
       look(opened);
     });
-    return bytes.toString('utf8');
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
