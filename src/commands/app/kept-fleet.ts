@@ -1,4 +1,4 @@
-import { packed, unpacked } from '../../base/packed.ts';
+import { PackedMap } from '../../base/packed.ts';
 import { type FleetRow, rowOf } from '../../view/app/fleet-row.ts';
 import { HOLDS_MS, type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
@@ -28,6 +28,8 @@ const ROW_MS = 6;
 export class KeptFleet {
   readonly #fleet: FleetNames;
   readonly #kept = new Map<string, Kept>();
+  readonly #records = new PackedMap<InstanceFacts['record']>();
+  readonly #answers = new PackedMap<Partial<InstanceFacts>>();
   readonly #sources: ReadonlyMap<string | undefined, readonly string[]>;
   readonly #judged = new Map<string, Judged>();
   readonly #holdsMs: number;
@@ -44,21 +46,22 @@ export class KeptFleet {
   }
 
   keepRecord(name: string, record: InstanceFacts['record']): void {
-    this.#keep(name, { record: packed(record) });
+    this.#records.set(name, record);
+    this.#changed(name);
   }
 
   /** What it answered; its record stays as it is, and so does a disk that was not asked for again. */
   keepAnswers({ name, record: _, target: __, ...facts }: InstanceFacts): void {
     const { role, objectives, cryptoperiod, policy, ...answered } = facts;
-    const before = this.#kept.get(name)?.answers;
-    const disk = answered.disk ?? (before && unpacked<Partial<InstanceFacts>>(before).disk);
-    const answers = disk === undefined ? answered : { ...answered, disk };
-    this.#keep(name, { answers: packed(answers), isLocked: answers.held.state === 'failed' });
+    const disk = answered.disk ?? this.#answers.get(name)?.disk;
+    this.#answers.set(name, disk === undefined ? answered : { ...answered, disk });
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) kept.isLocked = answered.held.state === 'failed';
+    this.#changed(name);
   }
 
   recordOf(name: string): InstanceFacts['record'] {
-    const record = this.#kept.get(name)?.record;
-    return record === undefined ? { state: 'unasked' } : unpacked<InstanceFacts['record']>(record);
+    return this.#records.get(name) ?? { state: 'unasked' };
   }
 
   /** With those of its target. */
@@ -110,18 +113,16 @@ export class KeptFleet {
   }
 
   #factsOf(name: string): InstanceFacts {
-    const { answers, record } = this.#kept.get(name) ?? NOTHING;
+    const record = this.#records.get(name);
     return {
       ...nothingAsked(this.#fleet.aboutOf(name)),
-      ...(answers === undefined ? {} : unpacked<Partial<InstanceFacts>>(answers)),
-      ...(record === undefined ? {} : { record: unpacked<InstanceFacts['record']>(record) }),
+      ...this.#answers.get(name),
+      ...(record === undefined ? {} : { record }),
     };
   }
 
-  #keep(name: string, more: Partial<Kept>): void {
-    const kept = this.#kept.get(name);
-    if (kept === undefined) return;
-    Object.assign(kept, more);
+  /** It and its sources are judged again. */
+  #changed(name: string): void {
     for (const one of [name, ...(this.#sources.get(name) ?? [])]) {
       this.#judged.delete(one);
       const its = this.#kept.get(one);
@@ -131,9 +132,6 @@ export class KeptFleet {
 }
 
 interface Kept {
-  /** See `packed`. */
-  record: string | undefined;
-  answers: string | undefined;
   isLocked: boolean;
   row: FleetRow | undefined;
   /** The while in which the row was judged; those of other rows begin at other times. */
@@ -142,8 +140,6 @@ interface Kept {
 }
 
 const NOTHING: Kept = {
-  record: undefined,
-  answers: undefined,
   isLocked: false,
   row: undefined,
   period: 0,
