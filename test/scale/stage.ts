@@ -155,6 +155,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     LIFEBOAT_PASSPHRASE_COMMAND: `echo '${CANARIES.passphrase}'`,
     LIFEBOAT_HOME: homeOf(name),
     NO_COLOR: '1',
+    // As the systemd unit of a worker has it.
+    ...(name.startsWith('worker-') ? { MALLOC_ARENA_MAX: '2' } : {}),
     ...placeOf(name).env,
   });
   const spawnOf = (name: string, flags: readonly string[], words: readonly string[]) => {

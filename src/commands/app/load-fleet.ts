@@ -35,7 +35,10 @@ const LIMIT_MS = 20_000;
 const DISK_MS = 5 * 60_000;
 /** With more instances the list is not sent for each one. */
 const MANY = 200;
+/** Milliseconds between two lists of that many, at least. */
 const APART_MS = 250;
+/** For each instance: the list of ten thousand is sent once a second. */
+const APART_EACH_MS = 0.1;
 /** Instances that are judged before anything else has a turn. */
 const GROUP = 200;
 
@@ -91,7 +94,8 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       plans = (await plansOf(context, config, evaluated)) ?? plans;
     };
 
-    const soon = spaced(tell, names.length > MANY ? APART_MS : 0);
+    const apartMs = names.length > MANY ? Math.max(APART_MS, names.length * APART_EACH_MS) : 0;
+    const soon = spaced(tell, apartMs);
 
     tell();
     const startedBy = new Map<string, string>();
