@@ -7,7 +7,7 @@ import { isSameInstance } from '../base/instance-url.ts';
 import { holdingsOf, TARGET_STATES } from '../base/target-readiness.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
-import { type MetricPoint, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
+import { type MetricPoint, PARACHUTE, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
 import { type ActivityOf, ok, readVerb } from './activity.ts';
 import { doneBackups, isUnderWay, newestOf, oddRows } from './baseline.ts';
@@ -178,7 +178,7 @@ async function targetDisk(
   signal: AbortSignal,
 ): Promise<TargetRoom> {
   try {
-    const { value } = await service.metrics({ quantity: QUANTITY, signal });
+    const { value } = await service.metrics({ quantity: QUANTITY, containing: PARACHUTE, signal });
     return roomOf(value, backupBytes);
   } catch (thrown) {
     signal.throwIfAborted();

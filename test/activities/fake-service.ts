@@ -127,10 +127,10 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
         if (fake.range === undefined) throw new LifeboatError('service.not-found', 'there is no such thing');
         return PitrRange.parse(fake.range);
       }),
-    metrics: () =>
+    metrics: ({ containing } = {}) =>
       read('metrics', () => {
         if (fake.metrics === undefined) throw new LifeboatError('service.error', 'metrics are out of order');
-        return readMetrics(fake.metrics);
+        return readMetrics(fake.metrics, containing);
       }),
     overview: () => read('overview', () => InstanceOverview.parse(fake.overview)),
     backups: () => read('backups', () => [...fake.backups]),
