@@ -4,11 +4,9 @@ import { setFlagsFromString } from 'node:v8';
  * Keeps V8's memory near to what is in use. Otherwise room for new objects grows to 64 MiB and more, without
  * a gain in speed, and room for old ones to four times what is in use: `status` of 20,000 instances has 39
  * MiB in use and took 250 to 290 MiB; with two fifths above use it takes 165 to 185 MiB and a seventh more
- * processor time. The middle one of V8's compilers keeps ten to twenty MiB in threads of its own and gains
- * nothing: the last one compiles what runs often. Call it before anything is read.
+ * processor time. Call it before anything is read.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=40');
-  setFlagsFromString('--no-maglev');
 }

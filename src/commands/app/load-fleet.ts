@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { PackedMap } from '../../base/packed.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -39,6 +39,8 @@ const MANY = 200;
 const APART_MS = 250;
 /** For each instance: the list of ten thousand is sent once a second. */
 const APART_EACH_MS = 0.1;
+/** Milliseconds for each of that many: a board that stays open for hours leaves half of a processor free. */
+const ASK_EACH_MS = 6;
 /** Instances that are judged before anything else has a turn. */
 const GROUP = 200;
 
@@ -138,7 +140,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         askedAt.set(name, new Date());
         soon();
       },
-      answered: (facts) => {
+      answered: async (facts) => {
         // An aborted request says nothing about the instance.
         if (signal.aborted) return;
         const dated = datedBy(listedAt, facts);
@@ -149,6 +151,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
         askedAt.delete(facts.name);
         answered += 1;
         soon();
+        if (names.length > MANY) await pause(AT_ONCE * ASK_EACH_MS);
       },
     }).finally(rights.close);
     if (signal.aborted) return;

@@ -64,8 +64,9 @@ function verbsAt({ machine }: Runbook, state: string): readonly string[] {
 
 /** Rejects, with exit 2, a config that asks for approvals but does not say who may give them. */
 export function assertApproversConfigured(config: LoadedConfig): void {
-  const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
-  if (config.approvals !== undefined || name === undefined) return;
+  if (config.approvals !== undefined) return;
+  const name = Object.keys(config.instances).find((one) => config.instances[one]?.approval === 'required');
+  if (name === undefined) return;
   throw new LifeboatError(
     'config.approvals',
     `${name} requires approvals, but the config names nobody to give them`,
