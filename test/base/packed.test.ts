@@ -1,3 +1,4 @@
+import { fstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PackedMap } from '../../src/base/packed.ts';
 
@@ -35,3 +36,26 @@ test('where no file can be written, all values stay in memory', () => {
   expect([...kept.of(['a', 'b', 'c', 'd'])]).toEqual([0, 1, 7, 3]);
   expect(noFiles).toHaveBeenCalled();
 });
+
+test.skipIf(process.platform !== 'linux')('the file has no name, and only its user may read it', () => {
+  const before = new Set(nameless());
+  const kept = new PackedMap<string>(0);
+  for (let at = 0; at < 1_000; at += 1) kept.set(`${at}`, 'x'.repeat(4_000));
+  const made = nameless().filter((one) => !before.has(one));
+  expect(made).toEqual([expect.stringMatching(/^\d+ 600 .*\(deleted\)$/u)]);
+  expect(kept.get('999')).toHaveLength(4_000);
+});
+
+/** The open files of this process without a name, each with its mode. */
+function nameless(): readonly string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      const mode = (fstatSync(Number(fd)).mode & 0o777).toString(8);
+      return target.endsWith('(deleted)') ? [`${fd} ${mode} ${target}`] : [];
+    } catch {
+      // Closed meanwhile: the folder's own descriptor is one of them.
+      return [];
+    }
+  });
+}
