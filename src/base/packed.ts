@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';
 
-/** As many values stay in memory; a list that long is looked at as a whole all the time. */
+/** As many values stay in memory: few commands have more, and these read no file for them. */
 const MOST_IN_MEMORY = 1_000;
 
 /**
@@ -26,8 +26,9 @@ export class PackedMap<Value> {
 
   set(name: string, value: Value): void {
     const bytes = serialize(value);
+    // Nothing leaves the memory again, so that a name with a value in the file never finds room here.
     const hasRoom = this.#kept.has(name) || this.#kept.size < this.#most;
-    if ((hasRoom && !this.#filed.has(name)) || !this.#write(name, bytes)) {
+    if (hasRoom || !this.#write(name, bytes)) {
       this.#filed.delete(name);
       this.#kept.set(name, bytes.toString('latin1'));
     } else this.#filed.add(name);

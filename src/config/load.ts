@@ -36,18 +36,17 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
   ]);
 }
 
-/** The config that was parsed last, and the bytes that it was parsed from. */
-let last: { readonly bytes: string; readonly config: LoadedConfig } | undefined;
+let last: LoadedConfig | undefined;
 
 /**
  * A screen reads its store, and so the config, several times a minute: that of ten thousand instances takes a
  * third of a second to parse, and leaves a hundred MiB to collect.
  */
 function parsedOnce(bytes: Buffer, path: string): LoadedConfig {
-  const sha256 = hash('sha256', bytes, 'hex');
-  if (last?.bytes !== sha256 || last.config.path !== path)
-    last = { bytes: sha256, config: parseConfig(bytes.toString('utf8'), path) };
-  return last.config;
+  // That of its text, which is the same for bytes that are UTF-8; others are parsed each time.
+  const isSame = last?.path === path && last.sha256 === hash('sha256', bytes, 'hex');
+  if (last === undefined || !isSame) last = parseConfig(bytes.toString('utf8'), path);
+  return last;
 }
 
 /** Throws `config.yaml` or `config.invalid` (exit 2) with all problems, each with line and column. */

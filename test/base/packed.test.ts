@@ -54,7 +54,7 @@ function nameless(): readonly string[] {
       const mode = (fstatSync(Number(fd)).mode & 0o777).toString(8);
       return target.endsWith('(deleted)') ? [`${fd} ${mode} ${target}`] : [];
     } catch {
-      // Closed meanwhile: the folder's own descriptor is one of them.
+      // Closed since it was listed, as the folder's own descriptor is.
       return [];
     }
   });

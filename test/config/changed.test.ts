@@ -13,7 +13,7 @@ function freshFolder(): string {
 const configOf = (name: string) =>
   JSON.stringify({ instances: { [name]: { url: 'https://one.example.com/service-instances/1' } } });
 
-test('a config that has changed is read anew, at once, and one that has not is the same', async () => {
+test('a config that has changed is read again, at once, and one that has not is the same', async () => {
   const file = join(freshFolder(), 'lifeboat.yaml');
   const write = (text: string) => writeFileSync(file, text, { mode: 0o600 });
   write(configOf('one'));

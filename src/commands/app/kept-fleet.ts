@@ -41,8 +41,10 @@ export class KeptFleet {
     this.#sources = Map.groupBy(fleet.names, fleet.targetOf);
     this.#holdsMs = Math.max(HOLDS_MS, fleet.names.length * ROW_MS);
     this.#isFew = fleet.names.length <= MOST_JUDGED;
-    for (const [at, name] of fleet.names.entries())
-      this.#kept.set(name, { ...NOTHING, apartMs: this.#isFew ? 0 : at * ROW_MS });
+    for (const [at, name] of fleet.names.entries()) {
+      const apartMs = this.#isFew ? 0 : at * ROW_MS;
+      this.#kept.set(name, { isLocked: false, row: undefined, period: 0, apartMs });
+    }
   }
 
   keepRecord(name: string, record: InstanceFacts['record']): void {
@@ -138,13 +140,6 @@ interface Kept {
   period: number;
   apartMs: number;
 }
-
-const NOTHING: Kept = {
-  isLocked: false,
-  row: undefined,
-  period: 0,
-  apartMs: 0,
-};
 
 interface Judged {
   readonly period: number;

@@ -39,7 +39,7 @@ const MANY = 200;
 const APART_MS = 250;
 /** For each instance: the list of ten thousand is sent once a second. */
 const APART_EACH_MS = 0.1;
-/** Milliseconds for each of that many: a board that stays open for hours leaves half of a processor free. */
+/** Milliseconds for each of that many: a board stays open for hours, and must not take a whole processor. */
 const ASK_EACH_MS = 6;
 /** Instances that are judged before anything else has a turn. */
 const GROUP = 200;
