@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { dateAt } from '../base/date.ts';
+import { dateAt, isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
@@ -32,6 +32,12 @@ const ROWS = `select s.key, s.cron, s.timezone, s.data,
   ) i on i.host = s.data->>'host'
   where s.name = $1 order by s.updated_on desc, s.key`;
 
+/**
+ * Milliseconds until a job that was handed on may be taken. No multiple of a worker's poll, or the worker
+ * that handed it on would be the next to ask. Longer once it is late: its hosts may have no worker for long.
+ */
+const [HAND_ON_MS, HAND_ON_LATE_MS] = [1_250, 10_250];
+
 const DueJob = z.object({ key: z.string(), print: z.string(), at: z.iso.datetime() });
 
 interface Kept {
@@ -48,7 +54,10 @@ export interface Planner {
   every(schedules: readonly Planned[]): Promise<void>;
   /** Sends the next due jobs ahead, and removes those no longer due. */
   plan(): Promise<void>;
-  /** What a job stands for now; undefined if it is no longer due. */
+  /**
+   * What a job stands for now; undefined if it is no longer due, or its schedule is of other hosts: then it
+   * is sent once more, for their workers.
+   */
   take(data: unknown): Promise<(Due & Pick<Kept, 'key' | 'schedule'>) | undefined>;
 }
 
@@ -71,10 +80,16 @@ export function createPlanner(
       return { row: row.key, isGone, host, one: keptOf({ ...said, cron, zone }) };
     });
 
-  /** Of each name, the one that was declared last. */
-  const kept = async (): Promise<readonly Kept[]> => {
-    const all = (await declared()).flatMap(({ one, isGone }) => (one === undefined || isGone ? [] : [one]));
-    return all.filter((one, at) => all.findIndex(({ key }) => key === one.key) === at);
+  /** Of each name, the one that was declared last, with the hosts that declare it. */
+  const kept = async () => {
+    const all = (await declared()).flatMap(({ one, isGone, host }) =>
+      one === undefined || isGone ? [] : [{ ...one, host }],
+    );
+    const last = all.filter((one, at) => all.findIndex(({ key }) => key === one.key) === at);
+    return last.map((one) => ({
+      ...one,
+      hosts: all.filter(({ print }) => print === one.print).map(({ host }) => host),
+    }));
   };
 
   /** By the database's clock, which delivers them. */
@@ -130,8 +145,20 @@ export function createPlanner(
       const job = DueJob.safeParse(data).data;
       const found = (await kept()).find(({ key, print }) => key === job?.key && print === job.print);
       if (job === undefined || found === undefined) return undefined;
-      const { key, schedule } = found;
+      const { key, schedule, hosts } = found;
       const [sent, moment] = [instantOf(job.at) ?? Number.NaN, await now()];
+      if (!hosts.includes(own)) {
+        const afterMs = moment.getTime() - sent < LATE_MS ? HAND_ON_MS : HAND_ON_LATE_MS;
+        const startAfter = isoOf(moment.getTime() + afterMs);
+        // One job stands for all missed times, or they would add up while it waits for a worker.
+        await query(
+          `delete from ${SCHEMA}.job
+           where name = $1 and singleton_key = $2 and state < 'active' and start_after <= $3`,
+          [DUE, key, startAfter],
+        );
+        await (await make()).insert(DUE, [{ singletonKey: key, startAfter, data: job }]);
+        return undefined;
+      }
       await plan();
       // Of several missed times, the last.
       const at = lastTime(schedule, dateAt(sent - 1), moment) ?? dateAt(sent);

@@ -80,9 +80,9 @@ export interface Queue {
   /** The run is looked at, not before `at`. Other wake-ups of the run stay. */
   wakeAt(run: string, at: Date): Promise<void>;
   /**
-   * Replaces this host's schedules; those of other hosts stay. What came due while no worker ran is delivered
-   * once, late. Rejects with `queue.schedule` for an unreadable cron expression or zone; `nextTimes`
-   * (cron.ts) previews one.
+   * Replaces this host's schedules; those of other hosts stay. What is due is delivered only to a worker of a
+   * host that declares it. What came due while no such worker ran is delivered once, late. Rejects with
+   * `queue.schedule` for an unreadable cron expression or zone; `nextTimes` (cron.ts) previews one.
    */
   every(schedules: readonly Planned[]): Promise<void>;
   /**

@@ -137,6 +137,35 @@ describe('the queue in PostgreSQL', () => {
     expect(await due()).toEqual([]);
   });
 
+  test('delivers what is due only to a worker of a host that declares it, and waits for one', async () => {
+    const { sql, address } = await freshBoss(cluster);
+    const at = (host: string) => {
+      const seen = recorder();
+      const queue = closing(createBossQueue({ ...{ address, env, host }, report: () => undefined }));
+      return { ...seen, every: queue.every, work: () => void queue.work(seen.handlers, OPTIONS) };
+    };
+    const [without, other, declaring] = [at('east'), at('north'), at('west')];
+    await declaring.every([daily({ lastRan: new Date(Date.now() - 2 * 86_400_000) })]);
+    without.work();
+    other.work();
+    const passedOn = `select from ${SCHEMA}.job where name = 'lifeboat.due' and state = 'completed'`;
+    const waiting = "name = 'lifeboat.due' and state = 'created' and start_after < now() + interval '1 hour'";
+    // As if the time had passed for which it waits between two workers.
+    const pass = () => sql(`update ${SCHEMA}.job set start_after = now() where ${waiting}`);
+    await until(async () => {
+      await pass();
+      return (await sql(passedOn)).length > 5;
+    });
+    expect((await sql(`select from ${SCHEMA}.job where ${waiting}`)).length).toBeLessThanOrEqual(1);
+    declaring.work();
+    await until(async () => {
+      await pass();
+      return declaring.dues.length > 0;
+    });
+    expect(declaring.dues).toMatchObject([{ name: 'drill orders', late: true }]);
+    expect([...without.dues, ...other.dues]).toEqual([]);
+  });
+
   test('stores nothing for ever: finished jobs are removed, and so are jobs that failed too often', async () => {
     const { sql, queues, database } = await freshBoss(cluster);
     const member = await login(true);
