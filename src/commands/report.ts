@@ -1,7 +1,9 @@
 import { dateAt } from '../base/date.ts';
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
+import { counted } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { type Counted, countedOn } from '../cli/counted.ts';
 import type { Action } from '../cli/define.ts';
 import { durationFrom } from '../cli/numbers.ts';
 import { putNew as put } from '../cli/write-new-file.ts';
@@ -16,6 +18,8 @@ import { comparePlanReports } from '../report/plan/plan-comparison.ts';
 import type { PlanReport } from '../report/plan/plan-report.ts';
 import { type ReportFormat, renderComparison, renderEstate, renderReport } from '../report/render-report.ts';
 import { findRun, listRuns } from '../runner/runs.ts';
+import type { JournalReader } from '../store/journal.ts';
+import type { RunSummary } from '../store/projections/run-summary.ts';
 import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
 import { isPlanRun, type PlanReports, planReportOf, type TakeChild } from './plans/plan-report-of.ts';
@@ -39,9 +43,14 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
   const brand = format === 'json' ? {} : await brandOf(context);
   const { planReportFiles } = await import('./plans/put-plan-report.ts');
   const files = planReportFiles(context, { out: flags.out, format, brand });
-  const take = flags.compare === true ? undefined : files.take;
   const found: Found[] = [];
-  for (const word of words) found.push(await reportOfRun(await whereRunIs(context, word), word, take));
+  const progress = countedOn(context, runsRead);
+  try {
+    const take = counting(progress, flags.compare === true ? undefined : files.take);
+    for (const word of words) found.push(await reportOfRun(await whereRunIs(context, word), word, take));
+  } finally {
+    progress.end();
+  }
   const [first] = found;
   if (first !== undefined && 'children' in first && flags.compare !== true) await files.put(first);
   else put(context, flags.out, await written(found, format, context, brand));
@@ -49,6 +58,18 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
 };
 
 type Found = Report | PlanReports;
+
+const runsRead = (done: number) => `read ${counted(done, 'run')}`;
+
+/** Also counts the runs: those of a plan of ten thousand are read for minutes. */
+function counting(progress: Counted, take: TakeChild = () => undefined): TakeChild {
+  let done = 0;
+  return (...child) => {
+    take(...child);
+    done += 1;
+    progress.count(done);
+  };
+}
 
 /** Reports on all instances of the config and of the journal, with the runs of the period. */
 async function reportAll(context: CommandContext, flags: ReportFlags): Promise<number> {
@@ -61,17 +82,7 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
     const begun = (await listRuns(journal)).filter(({ startedAt }) => msOf(startedAt) >= since.getTime());
     // The steps of a plan that are no runbooks are in the record of the plan.
     const all = begun.filter((run) => !isPlanRun(run) && run.runbook !== 'plan-step');
-    const reports = new Map<string, EstateReport>();
-    const plans: PlanReport[] = [];
-    for (const run of begun.filter(isPlanRun)) {
-      const found = await planReportOf(journal, run, (id, one) => reports.set(id, estateReport(one)));
-      if (found !== undefined) plans.push(found.plan);
-    }
-    const ground = await groundOf(journal);
-    for (const run of all.filter(({ runId }) => !reports.has(runId))) {
-      const entries = await journal.read(`run/${run.runId}`);
-      reports.set(run.runId, estateReport(await reportOfEntries(journal, run, { entries, ground })));
-    }
+    const { reports, plans } = await reportsOf(context, journal, begun, all);
     const known = [...configured, ...all.flatMap(({ instance, target }) => [instance, target ?? instance])];
     const names = [...new Set(known)];
     const records = await readFleetRecord(context, names);
@@ -90,6 +101,36 @@ async function reportAll(context: CommandContext, flags: ReportFlags): Promise<n
     return EXIT.closed;
   } finally {
     await journal.close();
+  }
+}
+
+/** Of the runs of plans, with those that they started, and of all others. */
+async function reportsOf(
+  context: CommandContext,
+  journal: JournalReader,
+  begun: readonly RunSummary[],
+  all: readonly RunSummary[],
+): Promise<{ readonly reports: ReadonlyMap<string, EstateReport>; readonly plans: readonly PlanReport[] }> {
+  const reports = new Map<string, EstateReport>();
+  const plans: PlanReport[] = [];
+  const progress = countedOn(context, runsRead);
+  const keep = (id: string, one: Report) => {
+    reports.set(id, estateReport(one));
+    progress.count(reports.size);
+  };
+  try {
+    for (const run of begun.filter(isPlanRun)) {
+      const found = await planReportOf(journal, run, keep);
+      if (found !== undefined) plans.push(found.plan);
+    }
+    const ground = await groundOf(journal);
+    for (const run of all.filter(({ runId }) => !reports.has(runId))) {
+      const entries = await journal.read(`run/${run.runId}`);
+      keep(run.runId, await reportOfEntries(journal, run, { entries, ground }));
+    }
+    return { reports, plans };
+  } finally {
+    progress.end();
   }
 }
 

@@ -1,5 +1,5 @@
-import { askedProgress } from '../cli/asked-progress.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { countedOn } from '../cli/counted.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { InstanceFacts } from '../view/fleet/fleet-facts.ts';
@@ -38,7 +38,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
   const asked = [...new Set(names.flatMap((name) => [name, targetOf(name) ?? name]))];
   const paired = pairing(names, targetOf, answered);
   const record = await openFleetRecord(context, config.keys.escrow !== undefined);
-  const progress = askedProgress(context, asked.length);
+  const progress = countedOn(context, (done) => `asked ${done} of ${asked.length} instances`);
   let count = 0;
   let opened: Promise<Keyring> | undefined;
   const keyring = () => {
@@ -56,7 +56,7 @@ export async function survey(context: CommandContext, ask: Survey): Promise<void
       answered: async (facts) => {
         await paired(facts);
         count += 1;
-        progress.answered(count);
+        progress.count(count);
       },
     });
   } finally {

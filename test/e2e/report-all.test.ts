@@ -2,6 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { Estate } from '../../src/report/estate.ts';
+import { sitDown } from '../bench-kit/person.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a report on all instances', () => {
@@ -24,5 +27,16 @@ describe.concurrent('a report on all instances', () => {
     expect((await run('report', '--all', '--out', page)).code).toBe(2);
     expect(existsSync(page)).toBe(true);
     expect((await run('report', '--all', 'last')).stderr).toContain('names no run');
+  });
+
+  test.skipIf(!hasTerminal())('counts the runs that it has read, in a terminal', async (context) => {
+    const { bench, open } = await sitDown(builtProduct({ cheapVault: true }), context);
+    context.expect((await bench.rotate()).code).toBe(0);
+    const screen = open('report', '--all');
+    await screen.shows('All instances, ');
+    context.expect(screen.bytes()).toContain('read 1 run\r');
+    context.expect(screen.text()).not.toContain('read 1 run');
+    const { stderr } = await bench.run('report', '--all');
+    context.expect(stderr).not.toContain('read');
   });
 });

@@ -20,9 +20,9 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
       const longest = await screen.hold(KEYS.enter, 60);
       await screen.asks(/prove the newest first\?|where does the new key come from\?/u);
       const answers = (await bench.entries()).filter(({ type }) => type === 'answer').length;
-      // A screen that was busy takes a key for one pressed earlier: then the whole hold answers nothing. It may
-      // be busy still, and would take a second hold of this key for an answer to the next question. And where
-      // this process stood still for long, the key was let go in between: nothing to judge.
+      // A screen that was busy takes a key for one pressed earlier: then the whole hold answers nothing. It
+      // may be busy still, and would take a second hold for an answer to the next question. And where this
+      // process stood still for long, the key was let go in between: nothing to judge.
       if (answers > 0 && longest < FIRST_REPEAT_MS) return { bench, screen, answers };
     }
   };

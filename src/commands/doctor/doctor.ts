@@ -6,8 +6,8 @@ import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
 import { makePrivateFolder } from '../../base/folders.ts';
 import { counted, formatBytes, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { countedOn } from '../../cli/counted.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
@@ -149,7 +149,10 @@ async function lookAtAll(
   store: KeyStore | undefined,
 ): Promise<readonly Looked[]> {
   const names = Object.keys(config.instances);
-  const progress = askedProgress(context, names.length, `, each for at most ${INSTANCE_MS / 1000} s`);
+  const progress = countedOn(
+    context,
+    (done) => `asked ${done} of ${names.length}, each for at most ${INSTANCE_MS / 1000} s`,
+  );
   const waiting = [...names.entries()];
   const found: Looked[] = [];
   let answered = 0;
@@ -158,7 +161,7 @@ async function lookAtAll(
       const [at, name] = next;
       found[at] = await lookAtInstance(config, name, store);
       answered += 1;
-      progress.answered(answered);
+      progress.count(answered);
     }
   };
   try {

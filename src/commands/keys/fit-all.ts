@@ -1,5 +1,5 @@
-import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { countedOn } from '../../cli/counted.ts';
 import { fitBackups, type InstanceFits } from '../../compose/fit-backups.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import type { Workspace } from '../../compose/workspace.ts';
@@ -16,13 +16,13 @@ export async function fitAll(
   limitMs = LIMIT_MS,
 ): Promise<readonly InstanceFits[]> {
   const recall = recallBackups(context, config);
-  const progress = askedProgress(context, names.length, ' instances');
+  const progress = countedOn(context, (done) => `asked ${done} of ${names.length} instances`);
   try {
     return await fitBackups({
       ...{ config, names, keyring, limitMs },
       recall: async (name) => (await recall(name))?.fits ?? [],
       remember: rememberBackups(context, config),
-      progress: (_, instances) => progress.answered(instances),
+      progress: (_, instances) => progress.count(instances),
       signal: new AbortController().signal,
     });
   } finally {

@@ -180,7 +180,7 @@ export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'inte
 
 const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: ' +
-  '`lifeboat store endorse INSTALLATION --reason TEXT`';
+  '`lifeboat store status` names it, `lifeboat store endorse INSTALLATION --reason TEXT` trusts it';
 
 /** No trouble: a home that was moved without its key store looks the same until the next append. */
 const STRANGE =
