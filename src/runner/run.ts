@@ -58,7 +58,7 @@ export interface RunDeps {
   /** If the service refuses the credentials, leave with exit code 4 instead of waiting. */
   readonly leaveWhenPaused: boolean;
   /** Milliseconds that a call under way may take to answer after the operator leaves. */
-  readonly leaveGraceMs?: number;
+  readonly leaveGraceMs?: number | undefined;
   /**
    * Fields for the body of `run.resumed` and notes after it, when a process takes the run up. Rejects if that
    * process may not continue the run. Called under the hold, before anything is written or sent.

@@ -23,7 +23,8 @@ export interface Limits {
 
 /**
  * The limit that keeps a run from starting work now, if any. Counted by the record: the run of a dead process
- * counts until another takes it up, since what it left at the service is unknown.
+ * counts until another takes it up, since what it left at the service is unknown. So none keeps that run from
+ * being taken up, or processes that died together would block one another for ever.
  */
 export function limitOn(
   open: readonly RunProgress[],
@@ -31,6 +32,7 @@ export function limitOn(
   { perHost, perTeam }: Limits,
   hostOf: (instance: string) => string | undefined,
 ): 'perHost' | 'perTeam' | undefined {
+  if (!run.isLeft) return undefined;
   const others = open.filter(
     ({ runId, isLeft, runbook }) => runId !== run.runId && !isLeft && runbook !== 'plan',
   );

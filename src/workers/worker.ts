@@ -32,6 +32,11 @@ export interface WorkerPort {
     openRuns: () => Promise<readonly RunProgress[]>,
     marginMs: number,
   ): Promise<ReadonlySet<string>>;
+  /**
+   * Notes what is news of a run before it is taken up for it. Call the result when the run was driven: what
+   * was noted is no news of it any more.
+   */
+  noted(run: RunProgress): Promise<() => void>;
   /** Why this worker may not take a run; asked before it takes any hold. */
   refusalOf(run: RunProgress): Promise<string | undefined>;
   /** Takes up a run unless something holds it back. Rejects with `journal.held` if another process has it. */
@@ -66,6 +71,11 @@ const MAX_RESTING = 500;
 
 const NONE: ReadonlySet<string> = new Set();
 
+interface Taken {
+  readonly driven: Driven;
+  readonly wasDriven: () => void;
+}
+
 /** Takes runs that may go on, and drives each until it is over or waits for a person. */
 export class Worker {
   readonly #port: WorkerPort;
@@ -91,12 +101,13 @@ export class Worker {
     if (this.#leaving !== undefined || this.#driven.has(runId) || this.#taking.has(runId)) return;
     this.#taking.add(runId);
     try {
-      const driven = await this.#take(runId);
-      if (driven === undefined) return;
+      const taken = await this.#take(runId);
+      if (taken === undefined) return;
+      const { driven } = taken;
       this.#driven.set(runId, driven);
       // It was being taken when the drain began.
       if (this.#leaving !== undefined) void driven.leave(this.#leaving).catch(() => undefined);
-      const over = this.#until(runId, driven);
+      const over = this.#until(runId, taken);
       this.#ending.add(over);
       void over.finally(() => this.#ending.delete(over));
       await (this.#driven.size > MAX_RESTING ? over : Promise.race([over, driven.resting]));
@@ -139,7 +150,7 @@ export class Worker {
     return (await this.#port.newsAmong([run], () => this.#port.openRuns(), marginMs)).has(run.runId);
   }
 
-  async #take(runId: string): Promise<Driven | undefined> {
+  async #take(runId: string): Promise<Taken | undefined> {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
     if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
@@ -159,6 +170,7 @@ export class Worker {
     }
     this.#refused.delete(runId);
     try {
+      const wasDriven = mayGoOn(run) ? () => undefined : await this.#port.noted(run);
       const driven = await this.#port.drive(run);
       if ('againMs' in driven) {
         if (driven.why !== undefined) this.#sayOnce(runId, `not taken yet: ${driven.why}`);
@@ -167,7 +179,7 @@ export class Worker {
       }
       this.#said.delete(runId);
       this.#port.say(runId, `taken: ${run.runbook} of ${run.target ?? run.instance}`);
-      return driven;
+      return { driven, wasDriven };
     } catch (thrown) {
       await this.#broke(runId, thrown);
       if (run.isLeft && failureOf(thrown).code === 'journal.held') await this.#again(runId, LEAVING_MS);
@@ -176,9 +188,10 @@ export class Worker {
   }
 
   /** Never rejects: no caller awaits a resting run. */
-  async #until(runId: string, driven: Driven): Promise<void> {
+  async #until(runId: string, { driven, wasDriven }: Taken): Promise<void> {
     try {
       await driven.over;
+      wasDriven();
       const run = await this.#port.runOf(runId);
       if (run !== undefined) this.#port.say(runId, wordsOf(run));
       this.#driven.delete(runId);
@@ -192,7 +205,7 @@ export class Worker {
   }
 
   async #broke(runId: string, thrown: unknown): Promise<void> {
-    if (thrown instanceof LifeboatError && UNWRITABLE.has(thrown.code)) this.#port.end(thrown);
+    if (isUnwritable(thrown)) this.#port.end(thrown);
     const isElsewhere = thrown instanceof LifeboatError && ELSEWHERE.has(thrown.code);
     this.#sayOnce(runId, failureOf(thrown).shortMessage);
     if (!isElsewhere) await this.#again(runId, BROKEN_MS);
@@ -216,6 +229,11 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['journal.held', 'journal.conflic
 
 /** After these the journal takes no entry while it is open, so this process must take no run. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['journal.lost', 'journal.rolled-back']);
+
+/** The process that got this error can write nothing any more, and has to end. */
+export function isUnwritable(thrown: unknown): thrown is LifeboatError {
+  return thrown instanceof LifeboatError && UNWRITABLE.has(thrown.code);
+}
 
 function wordsOf({ status, isLeft, awaits, title, outcome = title ?? status }: RunProgress): string {
   if (status !== 'open') return outcome.startsWith(status) ? outcome : `${status}: ${outcome}`;

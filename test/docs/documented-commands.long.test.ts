@@ -332,7 +332,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat store init': ['test/e2e/store.long.test.ts', "'store', 'init'"],
   'lifeboat store migrate': ['test/e2e/store.long.test.ts', "'store', 'migrate'"],
   'lifeboat store copy': ['test/e2e/store.long.test.ts', "'store', 'copy'"],
-  'lifeboat store copy --from sqlite --to postgres://robin@db.example.com/lifeboat': [
+  'lifeboat store copy --from sqlite --to postgres://db.example.com/lifeboat': [
     'test/e2e/store.long.test.ts',
     "'store', 'copy', '--from', 'sqlite', '--to'",
   ],

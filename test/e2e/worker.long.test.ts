@@ -1,6 +1,9 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { beginsNow } from '../../src/commands/worker/schedules.ts';
+import { beginsNow, hasRun, ScheduleRecord } from '../../src/commands/worker/schedules.ts';
 import { openStoreOf } from '../../src/compose/store-of.ts';
+import { lastTime } from '../../src/queue/cron.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { openKeys, signerOf } from '../bench-kit/key-store.ts';
 import { personAt } from '../bench-kit/person.ts';
@@ -201,8 +204,14 @@ describe.each(STORES)('workers on %s', (store) => {
       { by: 'a worker of the day before yesterday', signer: await signerOf(made.home) },
     );
     const before = new Date(Date.now() - 2 * 86_400_000);
-    expect(await beginsNow(journal, { name: 'look' }, { at: before, late: false })).toBe(true);
-    expect(await beginsNow(journal, { name: 'look' }, { at: before, late: false })).toBe(false);
+    const record = new ScheduleRecord(journal);
+    const begin = () => beginsNow(journal, record, { name: 'look' }, { at: before, late: false });
+    const begun = await begin();
+    expect(begun).toMatchObject({ isAgain: false });
+    // Its worker died: another one begins it again.
+    expect(await begin()).toEqual({ ...begun, isAgain: true });
+    await hasRun(journal, { name: 'look' }, { at: before }, 0);
+    expect(await begin()).toBeUndefined();
     await journal.close();
     const at = await worker(made);
     await expect.poll(() => at.stderr(), { timeout: 300_000 }).toContain('schedule look: ended with');
@@ -211,6 +220,66 @@ describe.each(STORES)('workers on %s', (store) => {
     const again = await worker(made);
     await stopped(again);
     expect(again.stderr()).not.toContain('schedule look: due');
+  });
+
+  test('do once more what a worker began and did not end, but no rehearsal that has begun since', async (context) => {
+    const daily = { cron: '0 3 * * *', zone: 'Europe/Berlin' };
+    const both = ['again', 'begun'].map((name) => ({ name, ...daily, do: 'rehearse', plan: name }));
+    const made = await opened(context, 1, undefined, `schedules: ${JSON.stringify(both)}`);
+    for (const { name } of both)
+      made.plan(name, 'groups: [{ id: people, steps: [{ id: look, manual: { do: look at it } }] }]\n');
+    const journal = await openStoreOf(
+      { env: made.env },
+      { by: 'a worker that died', signer: await signerOf(made.home) },
+    );
+    const record = new ScheduleRecord(journal);
+    const now = (await journal.clock())();
+    const at = lastTime(daily, new Date(now.getTime() - 2 * 86_400_000), now) ?? now;
+    for (const one of both) {
+      await hasRun(journal, one, { at: new Date(at.getTime() - 86_400_000) }, 0);
+      await beginsNow(journal, record, one, { at, late: false });
+    }
+    await journal.close();
+    await made.good('plans', 'run', 'begun', '--rehearsal', '--confirm', 'people', '--yes', '--detach');
+    const one = await worker(made);
+    for (const { name } of both)
+      await expect.poll(() => one.stderr(), { timeout: 300_000 }).toContain(`schedule ${name}: ended with 0`);
+    expect(one.stderr()).toMatch(/schedule again: due at .*, late, begun before and not done/u);
+    await stopped(one);
+    const begun = (await made.entries('run/')).flatMap(({ type, body }) => {
+      const { runbook, instance } = body as { readonly runbook: string; readonly instance: string };
+      return type === 'run.started' && runbook === 'plan' ? [instance] : [];
+    });
+    expect(begun.toSorted()).toEqual(['plan.again', 'plan.begun']);
+  });
+
+  test.skipIf(store !== 'postgres')(
+    'end with 1 while the shared folder is away, so that their unit begins them again',
+    async (context) => {
+      const made = await opened(context, 1);
+      // A disk that is not mounted.
+      renameSync(join(made.folder, 'shared'), join(made.folder, 'away'));
+      const { code, stderr } = await made.run('worker');
+      expect(stderr).toContain('the checkpoint folder of this team cannot be used');
+      expect(code).toBe(1);
+      expect((await made.run('run', 'rotate-key', 'db-1', '--yes', '--detach')).code).toBe(2);
+    },
+  );
+
+  test('leave a run whose credentials the service refuses: it holds no place, and is not tried at once', async (context) => {
+    const made = await opened(context, 2, undefined, 'workers: { perTeam: 1 }');
+    await made.good('run', 'rotate-key', 'db-1', '--yes', '--confirm', 'db-1', '--detach');
+    const token = readFileSync(made.tokenFile, 'utf8');
+    writeFileSync(made.tokenFile, 'bearer expired');
+    const at = await worker(made);
+    await expect.poll(() => at.stderr(), { timeout: 300_000 }).toContain('waits for credentials');
+    const left = (await made.entries('run/')).filter(({ type }) => type === 'run.detached');
+    expect(left.map(({ body }) => (body as { readonly awaits?: string }).awaits)).toEqual(['credentials']);
+    writeFileSync(made.tokenFile, token);
+    await made.good('run', 'rotate-key', 'db-2', '--yes', '--confirm', 'db-2', '--detach');
+    await expect.poll(() => at.stderr(), { timeout: 300_000 }).toMatch(/closed: the key is rotated/u);
+    expect((await made.entries('run/')).filter(({ type }) => type === 'run.paused')).toHaveLength(1);
+    await stopped(at);
   });
 
   test('that are killed at any moment are followed by others: each call once, none forgotten', async (context) => {

@@ -80,6 +80,17 @@ describe('the limits of running work', () => {
     expect(limitOn([dead], dead, { perHost: 1, perTeam: 1 }, hostOf)).toBeUndefined();
   });
 
+  test('keep no run of a dead process from being taken up, however many processes died at once', () => {
+    const { isForWorkers: _, ...byHand } = { ...base, isLeft: false };
+    const dead = [...numbered([{}, {}, {}, {}]), { ...byHand, runId: 'by-hand' }].map((one) => ({
+      ...one,
+      isLeft: false,
+    }));
+    const limits = { perHost: 4, perTeam: 4 };
+    for (const one of dead.slice(0, 4)) expect(limitOn(dead, one, limits, hostOf)).toBeUndefined();
+    expect(limitOn(dead, { ...base, runId: 'next' }, limits, hostOf)).toBe('perTeam');
+  });
+
   test('count what a person has started by hand', () => {
     const { isForWorkers: _, ...byHand } = { ...base, runId: 'by-hand', isLeft: false };
     expect(limitOn([byHand, base], base, { perTeam: 1 }, hostOf)).toBe('perTeam');

@@ -57,6 +57,10 @@ function world(runs: readonly RunProgress[]) {
       asked.push(ids);
       return new Set(ids.filter((runId) => news.has(runId)));
     },
+    noted: async ({ runId }) => {
+      const isNews = news.has(runId);
+      return () => void (isNews && news.delete(runId));
+    },
     refusalOf: async ({ runId }) => refusals.get(runId),
     drive: async ({ runId }) => {
       did.push(`drive ${runId}`);

@@ -119,7 +119,7 @@ export class ChildRuns {
   }
 
   async #runbook(start: Start, { runbook, instance, target, input }: ChildRun): Promise<DrivenChild> {
-    const { context, config, workspace } = this.#setting;
+    const { context, config, workspace, leaveGraceMs } = this.#setting;
     const runId = childRunId(this.#planRun, start);
     const named = { instance, target };
     const instances = await openInstances(context, config, workspace, {
@@ -133,7 +133,7 @@ export class ChildRuns {
     };
     const summary = { ...named, runId, runbook: runbook.id, version: runbook.version };
     try {
-      const how = { runbook, leaveWhenPaused: false };
+      const how = { runbook, leaveWhenPaused: false, leaveGraceMs };
       const { run } = await takeUpRun(context, instances, workspace, summary, how);
       return this.#driven(runId, run, close);
     } catch (thrown) {
@@ -160,7 +160,7 @@ export class ChildRuns {
   }
 
   async #step(start: Start, { instance }: ChildRun): Promise<DrivenChild> {
-    const { context, config, workspace } = this.#setting;
+    const { context, config, workspace, leaveGraceMs } = this.#setting;
     const runId = childRunId(this.#planRun, start);
     const summary = { runId, runbook: planStep.id, version: planStep.version, instance };
     const gate = await gateOfRun(context, config, workspace, summary, planStep, undefined);
@@ -182,6 +182,7 @@ export class ChildRuns {
       gate,
       seal: async () => void (await sealer.sealNow()),
       leaveWhenPaused: false,
+      leaveGraceMs,
     });
     const stop = await confirmWhenSigned(run, gate);
     return this.#driven(runId, run, async () => stop());

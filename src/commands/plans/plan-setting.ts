@@ -6,4 +6,6 @@ export interface PlanSetting {
   readonly context: CommandContext;
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
+  /** Milliseconds that a call under way may take to answer when this process leaves a run. */
+  readonly leaveGraceMs?: number;
 }

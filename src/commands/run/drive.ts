@@ -141,6 +141,7 @@ interface Taking {
   /** Why the confirmation proceeds without the second person who would have to approve it. */
   readonly breakGlass?: string | undefined;
   readonly leaveWhenPaused: boolean;
+  readonly leaveGraceMs?: number | undefined;
 }
 
 /**
@@ -152,7 +153,7 @@ export async function takeUpRun(
   instances: RunInstances,
   workspace: Workspace,
   summary: DrivenRun,
-  { runbook, breakGlass, leaveWhenPaused }: Taking,
+  { runbook, breakGlass, leaveWhenPaused, leaveGraceMs }: Taking,
 ): Promise<{ readonly run: Run; readonly gate: ApprovalGate; readonly fallback: FallbackScript }> {
   const fallback = fallbackScriptFor(summary, runbook, instances, workspace.home);
   const gate = await gateOfRun(context, instances.config, workspace, summary, runbook, breakGlass);
@@ -180,6 +181,7 @@ export async function takeUpRun(
     now: () => new Date(),
     clock: watchClock(),
     leaveWhenPaused,
+    leaveGraceMs,
     gate,
     admit,
     seal: async () => void (await sealer.sealNow()),

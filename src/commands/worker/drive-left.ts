@@ -104,12 +104,20 @@ async function driveAlone(
   const wish = await instancesOfRun(workspace.journal, run, undefined);
   const instances = await openInstances(context, config, workspace, wish);
   try {
-    const how = { runbook, leaveWhenPaused: true };
+    const how = { runbook, leaveWhenPaused: false, leaveGraceMs: setting.leaveGraceMs };
     const { run: taken } = await takeUpRun(context, instances, workspace, run, how);
     const { yes = false, confirm = [] } = workersOf(entries) ?? {};
-    const over = autopilot(taken, { yes, confirm: confirm[0] }).finally(() =>
-      instances[Symbol.asyncDispose](),
-    );
+    // The record has to say that it is left: the run would keep its place, and be tried again too soon.
+    const leaveIfPaused = () => {
+      const { paused } = taken.state();
+      if (paused !== undefined) void taken.detach(paused.shortMessage).catch(() => undefined);
+    };
+    const unsubscribe = taken.subscribe(leaveIfPaused);
+    leaveIfPaused();
+    const over = autopilot(taken, { yes, confirm: confirm[0] }).finally(() => {
+      unsubscribe();
+      return instances[Symbol.asyncDispose]();
+    });
     return {
       over: over.then(() => undefined),
       resting: untilResting({

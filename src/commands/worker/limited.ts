@@ -38,7 +38,10 @@ export async function withinLimits<T>(
       const url = instances[name]?.url;
       return url === undefined ? undefined : new URL(url).host;
     };
-    const limit = limitOn(await progressOfOpenRuns(journal), run, workers, hostOf);
+    const open = await progressOfOpenRuns(journal);
+    // Another process may have left it since.
+    const now = open.find(({ runId }) => runId === run.runId) ?? run;
+    const limit = limitOn(open, now, workers, hostOf);
     return limit === undefined ? await takeUp() : LIMITED;
   } finally {
     await hold.release();

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
-import { approvalPaths, readIfThere } from '../../approvals/approval-files.ts';
+import { approvalPaths, readIfThere, stampOf } from '../../approvals/approval-files.ts';
 import { requestStateOf } from '../../approvals/request-state.ts';
 import { namesIn } from '../../base/bounded-file.ts';
+import { failureOf } from '../../base/errors.ts';
 import { msOf } from '../../base/instant.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { childrenOf } from '../../store/projections/plan-children.ts';
@@ -9,6 +10,8 @@ import type { RunProgress } from '../../store/projections/runs.ts';
 
 interface Place extends Pick<Workspace, 'home'> {
   readonly journal: Pick<Workspace['journal'], 'read' | 'rows' | 'streams'>;
+  /** Gets a signature that cannot be read: it is no news, and holds up no other run. */
+  readonly say: (runId: string, text: string) => void;
 }
 
 /** Any name that a request may have: only its folder is asked for. */
@@ -22,6 +25,9 @@ export class RunNews {
   readonly #place: Place;
   /** What a plan's record looked like when it held no news. */
   readonly #quiet = new Map<string, string>();
+  /** The signatures with which runs were driven: they waited for a person again. */
+  readonly #tried = new Map<string, string>();
+  readonly #unread = new Map<string, string>();
 
   constructor(place: Place) {
     this.#place = place;
@@ -30,7 +36,7 @@ export class RunNews {
   /**
    * Those of these runs for which something has happened since at most `marginMs` before they were left;
    * `openRuns` gives the progress of all open runs, and is asked only for plans. Rejects with the errors of
-   * the journal, and with `approval.refused` for a signature that is no file.
+   * the journal.
    */
   async among(
     runs: readonly RunProgress[],
@@ -39,8 +45,22 @@ export class RunNews {
   ): Promise<ReadonlySet<string>> {
     const plans = runs.filter(({ runbook }) => runbook === 'plan');
     const found = plans.length === 0 ? [] : await this.#plansAmong(plans, await openRuns(), marginMs);
-    for (const run of runs) if (run.runbook !== 'plan' && (await this.#isSigned(run))) found.push(run.runId);
+    for (const { runId, runbook } of runs) {
+      const signed = runbook === 'plan' ? undefined : await this.#signed(runId);
+      if (signed !== undefined && signed !== this.#tried.get(runId)) found.push(runId);
+    }
     return new Set(found);
+  }
+
+  /**
+   * Notes what is signed now, before the run is taken up for it. Call the result when the run was driven: if
+   * it waits for a person still, the same signature is no news, or the run would be taken up for ever.
+   */
+  async noted({ runId, runbook }: RunProgress): Promise<() => void> {
+    const signed = runbook === 'plan' ? undefined : await this.#signed(runId);
+    return () => {
+      if (signed !== undefined) this.#tried.set(runId, signed);
+    };
   }
 
   async #plansAmong(
@@ -81,12 +101,21 @@ export class RunNews {
     return children.some(({ endedAt }) => msOf(endedAt) > since);
   }
 
-  async #isSigned({ runId }: RunProgress): Promise<boolean> {
-    const { journal, home } = this.#place;
+  /** A stamp of the signature of its current request; undefined without one. */
+  async #signed(runId: string): Promise<string | undefined> {
+    const { journal, home, say } = this.#place;
     const folder = dirname(approvalPaths(home, runId, ANY).signature);
-    if (!namesIn(folder).some((name) => name.endsWith('.sig'))) return false;
+    if (!namesIn(folder).some((name) => name.endsWith('.sig'))) return undefined;
     const { asked } = requestStateOf(await journal.read(`run/${runId}`));
-    if (asked === undefined) return false;
-    return readIfThere(approvalPaths(home, runId, asked.challenge).signature) !== undefined;
+    if (asked === undefined) return undefined;
+    const { signature } = approvalPaths(home, runId, asked.challenge);
+    try {
+      return readIfThere(signature) === undefined ? undefined : stampOf([signature]);
+    } catch (thrown) {
+      const { shortMessage } = failureOf(thrown);
+      if (this.#unread.get(runId) !== shortMessage) say(runId, shortMessage);
+      this.#unread.set(runId, shortMessage);
+      return undefined;
+    }
   }
 }

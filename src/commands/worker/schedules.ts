@@ -14,20 +14,51 @@ import {
 } from '../../store/journal.ts';
 import { holdInTurn } from './hold-in-turn.ts';
 
-const RAN = 'schedule.ran';
 const SET_UP = 'schedule.set-up';
+const BEGUN = 'schedule.begun';
+const RAN = 'schedule.ran';
 
-/** When a schedule was due that last ran, or was set up; by its name. */
-export async function lastTimes(
-  journal: Pick<JournalReader, 'read'>,
-): Promise<ReadonlyMap<string, { readonly at: string; readonly hasRun: boolean }>> {
-  const found = new Map<string, { at: string; hasRun: boolean }>();
-  for (const { type, body } of await journal.read(SCHEDULES_STREAM)) {
-    const { schedule, at } = fieldsOf(body);
-    if ((type === RAN || type === SET_UP) && typeof schedule === 'string' && typeof at === 'string')
-      found.set(schedule, { at, hasRun: type === RAN });
+/** What the record holds of a schedule. */
+interface Known {
+  /** When it was due as it last ran, or when it was set up. RFC 3339, as all times here. */
+  readonly at: string;
+  readonly hasRun: boolean;
+  /** The last time for which it was begun, and when that was. */
+  readonly begun?: { readonly at: string; readonly since: string };
+}
+
+/** By the name of the schedule. */
+export async function lastTimes(journal: Pick<JournalReader, 'read'>): Promise<ReadonlyMap<string, Known>> {
+  return new ScheduleRecord(journal).read();
+}
+
+/** The record of all schedules, of which each look reads only what is new. */
+export class ScheduleRecord {
+  readonly #journal: Pick<JournalReader, 'read'>;
+  readonly #known = new Map<string, Known>();
+  #seq = 0;
+
+  constructor(journal: Pick<JournalReader, 'read'>) {
+    this.#journal = journal;
   }
-  return found;
+
+  /** Rejects with the errors of the journal. */
+  async read(): Promise<ReadonlyMap<string, Known>> {
+    for (const entry of await this.#journal.read(SCHEDULES_STREAM, this.#seq + 1)) {
+      this.#seq = entry.seq;
+      const { schedule, at } = fieldsOf(entry.body);
+      if (typeof schedule !== 'string' || typeof at !== 'string') continue;
+      const before = this.#known.get(schedule);
+      if (entry.type === BEGUN)
+        this.#known.set(schedule, {
+          ...(before ?? { at, hasRun: false }),
+          begun: { at, since: entry.at },
+        });
+      else if (entry.type === RAN || entry.type === SET_UP)
+        this.#known.set(schedule, { ...before, at, hasRun: entry.type === RAN });
+    }
+    return this.#known;
+  }
 }
 
 /** With their last runs. Records a new one, so that what falls due without a worker is found to be missed. */
@@ -58,18 +89,44 @@ export async function plannedSchedules(
   }));
 }
 
-/** Records the run of a schedule; false if it ran for this time, since one may be reported twice. */
+/** A schedule that is to run now. */
+export interface Beginning {
+  /** When it was begun for this time first; its process may have died since. RFC 3339. */
+  readonly since: string;
+  readonly isAgain: boolean;
+}
+
+/**
+ * Records that a schedule begins; undefined if it ran for this time, since one may be reported twice. One
+ * that was begun and did not run, because its process died, begins again.
+ */
 export async function beginsNow(
   journal: Journal,
+  record: ScheduleRecord,
   { name }: Pick<ScheduleConfig, 'name'>,
   { at, late }: Due,
-): Promise<boolean> {
+): Promise<Beginning | undefined> {
   return holdingSchedules(journal, async (hold) => {
-    const last = (await lastTimes(journal)).get(name);
-    if (last?.hasRun === true && msOf(last.at) >= at.getTime()) return false;
-    const body = { schedule: name, at: isoOf(at.getTime()), ...(late ? { late } : {}) };
+    const last = (await record.read()).get(name);
+    if (last?.hasRun === true && msOf(last.at) >= at.getTime()) return undefined;
+    const time = isoOf(at.getTime());
+    if (last?.begun?.at === time) return { since: last.begun.since, isAgain: true };
+    const body = { schedule: name, at: time, ...(late ? { late } : {}) };
+    const [entry] = await journal.append([{ stream: SCHEDULES_STREAM, type: BEGUN, body }], [hold]);
+    return { since: entry?.at ?? time, isAgain: false };
+  });
+}
+
+/** Records that it ran for this time, with the exit code of its command. */
+export async function hasRun(
+  journal: Journal,
+  { name }: Pick<ScheduleConfig, 'name'>,
+  { at }: Pick<Due, 'at'>,
+  code: number,
+): Promise<void> {
+  await holdingSchedules(journal, async (hold) => {
+    const body = { schedule: name, at: isoOf(at.getTime()), code };
     await journal.append([{ stream: SCHEDULES_STREAM, type: RAN, body }], [hold]);
-    return true;
   });
 }
 

@@ -5,13 +5,14 @@ import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import { openQueue } from '../../compose/queue-of.ts';
+import { lackOfConfig } from '../../compose/shared-place.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ScheduleConfig } from '../../config/schedules.ts';
 import type { Due, Schedule } from '../../queue/queue.ts';
 import { progressOfOpenRuns, progressOfRun } from '../../store/projections/runs.ts';
-import { Worker } from '../../workers/worker.ts';
+import { isUnwritable, Worker } from '../../workers/worker.ts';
 import { assertApproversConfigured } from '../approvals/required.ts';
 import { tooManyRights } from '../doctor/store-rights.ts';
 import { driveLeft } from './drive-left.ts';
@@ -21,7 +22,7 @@ import { PlanRecords } from './plan-records.ts';
 import { refusalOf } from './refusal.ts';
 import { RunNews } from './run-news.ts';
 import { runSchedule } from './run-schedule.ts';
-import { beginsNow, plannedSchedules } from './schedules.ts';
+import { beginsNow, hasRun, plannedSchedules, ScheduleRecord } from './schedules.ts';
 
 interface WorkerFlags {
   readonly label?: readonly string[];
@@ -31,6 +32,8 @@ interface WorkerFlags {
 /** Milliseconds between searches for lost wake-ups and processes; as long as a lease. */
 const SWEEP_MS = 15_000;
 /** Milliseconds for calls under way after a request to stop. */
+const GRACE_MS = 25_000;
+/** The same with what follows from their answers. */
 const DRAIN_MS = 30_000;
 
 /**
@@ -46,23 +49,30 @@ export const worker: Action<WorkerFlags> = async (
   const concurrency = wholeNumber(given, '--concurrency', 1);
   const config = await loadConfig(context.env, context.configPath);
   assertApproversConfigured(config);
-  const workspace = await openWorkspace(context, workspaceFor(config));
+  const workspace = await openWorkspace(context, workspaceFor(config)).catch(orLater(config));
   const { journal } = workspace;
   const say = (text: string) =>
     context.stderr.write(`${formatTime(new Date().toISOString())}  ${show(text, 300)}\n`);
-  const setting = { context, config, workspace };
+  const setting = { context, config, workspace, leaveGraceMs: GRACE_MS };
   const plans = new PlanRecords(journal);
   try {
+    // That of the entries, which a wrong clock of this machine must not be compared with.
+    const clock = await journal.clock();
     const queue = await openQueue(context, journal, {
       report: ({ shortMessage }: LifeboatError) => void say(`queue: ${shortMessage}`),
     });
-    const news = new RunNews(workspace);
+    const news = new RunNews({
+      home: workspace.home,
+      journal,
+      say: (run, text) => void say(`${run}  ${text}`),
+    });
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => undefined);
     const here = new Worker({
       runOf: (runId) => progressOfRun(journal, runId),
       openRuns: () => progressOfOpenRuns(journal),
       newsAmong: (runs, openRuns, marginMs) => news.among(runs, openRuns, marginMs),
+      noted: (run) => news.noted(run),
       refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
       drive: (run) =>
         withinLimits(journal, config, run, workspace.pace, () => driveLeft(setting, run, plans)),
@@ -71,16 +81,26 @@ export const worker: Action<WorkerFlags> = async (
       wakeAt: (run, at) => queue.wakeAt(run, at),
       end: (why) => broken.reject(why),
       say: (run, text) => void say(`${run}  ${text}`),
-      now: () => Date.now(),
+      now: () => clock().getTime(),
     });
-    await queue.every(await plannedSchedules(journal, config, (await journal.clock())()));
+    await queue.every(await plannedSchedules(journal, config, clock()));
+    const record = new ScheduleRecord(journal);
     const whenDue = async ({ what }: Schedule, due: Due) => {
       const schedule = what as unknown as ScheduleConfig;
-      if (!(await beginsNow(journal, schedule, due))) return;
+      const beginning = await beginsNow(journal, record, schedule, due);
+      if (beginning === undefined) return;
       const { name } = schedule;
-      say(`schedule ${name}: due at ${formatTime(due.at.toISOString())}${due.late ? ', late' : ''}`);
-      const code = await runSchedule(context, config, schedule, (line) => void say(`${name}: ${line}`));
+      const again = beginning.isAgain ? ', begun before and not done' : '';
+      say(`schedule ${name}: due at ${formatTime(due.at.toISOString())}${due.late ? ', late' : ''}${again}`);
+      const doing = { journal, beginning, say: (line: string) => void say(`${name}: ${line}`) };
+      const code = await runSchedule(context, config, schedule, doing);
+      await hasRun(journal, schedule, due, code);
       say(`schedule ${name}: ended with ${code}`);
+    };
+    /** Ends this process if it can write nothing any more: its unit begins another. */
+    const orEnd = (thrown: unknown) => {
+      if (isUnwritable(thrown)) broken.reject(thrown);
+      throw thrown;
     };
     const stop = new AbortController();
     const stopped = Promise.withResolvers<NodeJS.Signals>();
@@ -92,7 +112,7 @@ export const worker: Action<WorkerFlags> = async (
     const sweeping = setInterval(() => void sweep('quiet'), SWEEP_MS);
     try {
       const working = queue.work(
-        { look: (run) => here.look(run), due: (schedule, due) => whenDue(schedule, due) },
+        { look: (run) => here.look(run), due: (schedule, due) => whenDue(schedule, due).catch(orEnd) },
         { concurrency, label: label.join(',') },
       );
       working.catch(() => undefined);
@@ -127,6 +147,16 @@ export const worker: Action<WorkerFlags> = async (
     await workspace.close();
   }
 };
+
+/** A shared folder that is away comes back, as a disk that is not mounted yet: its unit begins it again. */
+function orLater({ checkpoints }: Pick<LoadedConfig, 'checkpoints'>) {
+  return (thrown: unknown): never => {
+    const isAway = thrown instanceof LifeboatError && thrown.code === 'store.unshared';
+    if (!isAway || lackOfConfig(checkpoints) !== undefined) throw thrown;
+    const { code, shortMessage, hints } = thrown;
+    throw new LifeboatError(code, shortMessage, { hints, exitCode: EXIT.failed, cause: thrown });
+  };
+}
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -19,10 +19,12 @@ function runOf(runId: string, runbook = 'rotate-key', more: Partial<RunProgress>
 function world() {
   const home = temporaryHome();
   const asked: string[] = [];
+  const said: string[] = [];
   const entries = new Map<string, readonly Partial<Entry>[]>();
   const children = new Map<string, readonly object[]>();
   const news = new RunNews({
     home,
+    say: (runId, text) => void said.push(`${runId}: ${text}`),
     journal: {
       read: async (stream) => {
         asked.push(stream);
@@ -44,7 +46,18 @@ function world() {
     const found = await news.among(runs, async () => [...runs, ...more], MARGIN_MS);
     return { found: [...found], asked: [...asked] };
   };
-  return { home, entries, children, sweep };
+  /** Of this run, with this request. */
+  const ask = (runId: string, challenge: string) => {
+    const words = { target: 'orders', text: '', order: '', plan: '', requester: 'ada', expiresAt: LATER };
+    const stream = `run/${runId}` as const;
+    entries.set(stream, [
+      { stream, seq: 1, at: LEFT, type: 'approval.asked', body: { challenge, ...words } },
+    ]);
+    const { signature } = approvalPaths(home, runId, challenge);
+    mkdirSync(dirname(signature), { recursive: true });
+    return signature;
+  };
+  return { home, news, entries, children, sweep, ask, said };
 }
 
 test('a thousand runs that wait for a signature cause no read of the journal', async () => {
@@ -54,20 +67,44 @@ test('a thousand runs that wait for a signature cause no read of the journal', a
 });
 
 test('a signature for the current request of a run is news; one for an earlier request is not', async () => {
-  const { home, entries, sweep } = world();
+  const { home, sweep, ask } = world();
   const [now, before] = ['a'.repeat(16), 'b'.repeat(16)];
-  const words = { target: 'orders', text: '', order: '', plan: '', requester: 'ada', expiresAt: LATER };
-  const body = { challenge: now, ...words };
-  for (const runId of ['signed', 'once'])
-    entries.set(`run/${runId}`, [{ stream: `run/${runId}`, seq: 1, at: LEFT, type: 'approval.asked', body }]);
-  const sign = (runId: string, challenge: string) => {
-    const { signature } = approvalPaths(home, runId, challenge);
-    mkdirSync(dirname(signature), { recursive: true });
-    writeFileSync(signature, 'signature');
-  };
-  sign('signed', now);
-  sign('once', before);
+  writeFileSync(ask('signed', now), 'signature');
+  ask('once', now);
+  writeFileSync(approvalPaths(home, 'once', before).signature, 'signature');
   expect((await sweep([runOf('signed'), runOf('once'), runOf('unsigned')])).found).toEqual(['signed']);
+});
+
+test('a signature is no news once the run was driven with it, and another one is', async () => {
+  const { news, sweep, ask } = world();
+  const run = runOf('signed');
+  const signature = ask('signed', 'a'.repeat(16));
+  writeFileSync(signature, 'signature');
+  const wasDriven = await news.noted(run);
+  expect((await sweep([run])).found, 'it may not have been taken up').toEqual(['signed']);
+  wasDriven();
+  expect((await sweep([run])).found).toEqual([]);
+  writeFileSync(signature, 'a better signature');
+  expect((await sweep([run])).found).toEqual(['signed']);
+});
+
+test('a signature that came while the run was driven is news', async () => {
+  const { news, sweep, ask } = world();
+  const run = runOf('signed');
+  const wasDriven = await news.noted(run);
+  writeFileSync(ask('signed', 'a'.repeat(16)), 'signature');
+  wasDriven();
+  expect((await sweep([run])).found).toEqual(['signed']);
+});
+
+test('a signature that cannot be read is reported once, and holds up no other run', async () => {
+  const { sweep, ask, said } = world();
+  mkdirSync(ask('broken', 'a'.repeat(16)));
+  writeFileSync(ask('signed', 'b'.repeat(16)), 'signature');
+  const runs = [runOf('broken'), runOf('signed')];
+  expect((await sweep(runs)).found).toEqual(['signed']);
+  expect((await sweep(runs)).found).toEqual(['signed']);
+  expect(said).toEqual([expect.stringMatching(/^broken: .* cannot be read/u)]);
 });
 
 test('waiting plans cost one query while nothing happens for them', async () => {
