@@ -12,7 +12,7 @@ import { childRunId } from '../../plans/child-id.ts';
 import type { DrivenChild } from '../../plans/conductor-port.ts';
 import { placeOf } from '../../plans/facts.ts';
 import type { Start } from '../../plans/schedule.ts';
-import type { Run } from '../../runner/run.ts';
+import type { Run, RunDeps } from '../../runner/run.ts';
 import { startRun } from '../../runner/runs.ts';
 import { takeUp } from '../../runner/take-up.ts';
 import type { Hold, Json } from '../../store/journal.ts';
@@ -32,6 +32,8 @@ import { type StepRun, stepRunOf } from './step-run.ts';
 interface ChildRun extends StepRun {
   readonly step: Step;
 }
+
+const atOnce = <T>(takeUp: () => Promise<T>): Promise<T> => takeUp();
 
 export class ChildRuns {
   readonly #setting: PlanSetting;
@@ -119,7 +121,7 @@ export class ChildRuns {
   }
 
   async #runbook(start: Start, { runbook, instance, target, input }: ChildRun): Promise<DrivenChild> {
-    const { context, config, workspace, leaveGraceMs } = this.#setting;
+    const { context, config, workspace, leaveGraceMs, inTurn = atOnce } = this.#setting;
     const runId = childRunId(this.#planRun, start);
     const named = { instance, target };
     const instances = await openInstances(context, config, workspace, {
@@ -134,7 +136,7 @@ export class ChildRuns {
     const summary = { ...named, runId, runbook: runbook.id, version: runbook.version };
     try {
       const how = { runbook, leaveWhenPaused: false, leaveGraceMs };
-      const { run } = await takeUpRun(context, instances, workspace, summary, how);
+      const { run } = await inTurn(() => takeUpRun(context, instances, workspace, summary, how));
       return this.#driven(runId, run, close);
     } catch (thrown) {
       await close();
@@ -160,12 +162,12 @@ export class ChildRuns {
   }
 
   async #step(start: Start, { instance }: ChildRun): Promise<DrivenChild> {
-    const { context, config, workspace, leaveGraceMs } = this.#setting;
+    const { context, config, workspace, leaveGraceMs, inTurn = atOnce } = this.#setting;
     const runId = childRunId(this.#planRun, start);
     const summary = { runId, runbook: planStep.id, version: planStep.version, instance };
     const gate = await gateOfRun(context, config, workspace, summary, planStep, undefined);
     const { journal, sealer } = workspace;
-    const run = await takeUp({
+    const deps: RunDeps = {
       journal,
       runbook: planStep,
       runId,
@@ -183,7 +185,8 @@ export class ChildRuns {
       seal: async () => void (await sealer.sealNow()),
       leaveWhenPaused: false,
       leaveGraceMs,
-    });
+    };
+    const run = await inTurn(() => takeUp(deps));
     const stop = await confirmWhenSigned(run, gate);
     return this.#driven(runId, run, async () => stop());
   }

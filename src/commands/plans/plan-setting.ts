@@ -8,4 +8,6 @@ export interface PlanSetting {
   readonly workspace: Workspace;
   /** Milliseconds that a call under way may take to answer when this process leaves a run. */
   readonly leaveGraceMs?: number;
+  /** How a run is taken up once all is open that it needs; default: at once. It may reject. */
+  readonly inTurn?: <T>(takeUp: () => Promise<T>) => Promise<T>;
 }

@@ -98,14 +98,14 @@ async function driveAlone(
   run: RunProgress,
   entries: readonly Entry[],
 ): Promise<Driven> {
-  const { context, config, workspace } = setting;
+  const { context, config, workspace, inTurn = (takeUp) => takeUp() } = setting;
   const runbook = runbookOf(run.runbook, run.version);
   if (runbook === undefined) throw otherVersion(run);
   const wish = await instancesOfRun(workspace.journal, run, undefined);
   const instances = await openInstances(context, config, workspace, wish);
   try {
     const how = { runbook, leaveWhenPaused: false, leaveGraceMs: setting.leaveGraceMs };
-    const { run: taken } = await takeUpRun(context, instances, workspace, run, how);
+    const { run: taken } = await inTurn(() => takeUpRun(context, instances, workspace, run, how));
     const { yes = false, confirm = [] } = workersOf(entries) ?? {};
     // The record has to say that it is left: the run would keep its place, and be tried again too soon.
     const leaveIfPaused = () => {

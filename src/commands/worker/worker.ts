@@ -75,7 +75,9 @@ export const worker: Action<WorkerFlags> = async (
       noted: (run) => news.noted(run),
       refusalOf: (run) => refusalOf({ config, workspace, labels: label }, run),
       drive: (run) =>
-        withinLimits(journal, config, run, workspace.pace, () => driveLeft(setting, run, plans)),
+        withinLimits(journal, config, run, workspace.pace, (inTurn) =>
+          driveLeft({ ...setting, inTurn }, run, plans),
+        ),
       isHeld: async (runId) => (await journal.holder(`run/${runId}`)) !== undefined,
       wake: (runs) => queue.wake(runs),
       wakeAt: (run, at) => queue.wakeAt(run, at),
