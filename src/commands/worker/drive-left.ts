@@ -108,9 +108,13 @@ async function driveAlone(
     const { run: taken } = await inTurn(() => takeUpRun(context, instances, workspace, run, how));
     const { yes = false, confirm = [] } = workersOf(entries) ?? {};
     // The record has to say that it is left: the run would keep its place, and be tried again too soon.
+    let isLeft = false;
     const leaveIfPaused = () => {
       const { paused } = taken.state();
-      if (paused !== undefined) void taken.detach(paused.shortMessage).catch(() => undefined);
+      // To leave tells the subscribers again.
+      if (paused === undefined || isLeft) return;
+      isLeft = true;
+      void taken.detach(paused.shortMessage).catch(() => undefined);
     };
     const unsubscribe = taken.subscribe(leaveIfPaused);
     leaveIfPaused();
