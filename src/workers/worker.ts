@@ -154,6 +154,8 @@ export class Worker {
     const run = await this.#port.runOf(runId);
     if (run === undefined || run.status !== 'open' || run.isForWorkers !== true) return undefined;
     if (!mayGoOn(run) && !(await this.#hasNews(run, MARGIN_MS))) return undefined;
+    // Left just now: this is another wake-up of the same time. A sweep finds it again.
+    if (run.awaits === 'credentials' && !isQuiet(run, this.#port.now(), QUIET_MS)) return undefined;
     // First, since taking up a run reads its whole record, and that of a large plan is large.
     if (await this.#port.isHeld(runId)) {
       if (run.isLeft) await this.#again(runId, LEAVING_MS);

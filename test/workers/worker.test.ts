@@ -82,6 +82,15 @@ function world(runs: readonly RunProgress[]) {
 }
 
 describe('a worker', () => {
+  test('takes up a run that waits for credentials no second time for wake-ups of the same moment', async () => {
+    const { worker, did, pass } = world([runOf('refused', { awaits: 'credentials' })]);
+    await worker.look('refused');
+    expect(did).toEqual([]);
+    pass(20_000);
+    void worker.look('refused');
+    await expect.poll(() => did).toContain('drive refused');
+  });
+
   test('takes a run that may go on, and gives its place back when it is over', async () => {
     const { worker, drives, known } = world([runOf('a')]);
     const { driven, over } = underWay();
