@@ -41,6 +41,9 @@ const AGAIN_MS = 5_000;
 /** Runs that are begun at once: each waits for the store, and for its reads of it. */
 const STARTS_AT_ONCE = 16;
 
+/** Another run of the instance is open, or is just closing and holds it still: both end by themselves. */
+const BLOCKED: ReadonlySet<string> = new Set(['run.open', 'journal.held']);
+
 /** For a person. */
 export interface Waiting {
   /** Milliseconds since 1970: what then still waits is left undone. Undefined without such a time. */
@@ -261,7 +264,7 @@ export class Conductor {
     const next = Math.min(...times, ...again, ...ahead);
     const isAtWork = this.#all().some(isUnderWay);
     const isWaiting = !isAtWork && wakeMs === undefined && (hasQuestion || this.#facts() !== undefined);
-    const isBlocked = [...this.#live.values()].some(({ problem }) => problem?.code === 'run.open');
+    const isBlocked = [...this.#live.values()].some(({ problem }) => BLOCKED.has(problem?.code ?? ''));
     this.#waiting = isWaiting ? { untilMs: limitMs, isBlocked } : undefined;
     if (next !== Number.POSITIVE_INFINITY && this.#isRunning)
       this.#timer = setTimeout(() => this.#ask(), Math.max(0, next - this.#port.now()));

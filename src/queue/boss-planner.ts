@@ -52,7 +52,7 @@ export interface Planner {
    * of the same name differently, this host's counts from now on, and the difference is reported.
    */
   every(schedules: readonly Planned[]): Promise<void>;
-  /** Sends the next due jobs ahead, and removes those no longer due. */
+  /** Sends the next due jobs ahead, and removes those no longer due. Declares again what is gone. */
   plan(): Promise<void>;
   /**
    * What a job stands for now; undefined if it is no longer due, or its schedule is of other hosts: then it
@@ -106,7 +106,25 @@ export function createPlanner(
     if (jobs.length > 0) await (await make()).insert(DUE, jobs);
   };
 
+  /** What this process declared. */
+  let mine: readonly Kept[] = [];
+
+  const declare = async (set: readonly Kept[]) => {
+    const boss = await make();
+    for (const { key, schedule } of set) {
+      const { name, cron, zone, what } = schedule;
+      await boss.schedule(DUE, cron, { name, what, host: own }, { key: hash(`${key} ${own}`), tz: zone });
+    }
+  };
+
+  /** Of what this process declared: gone with a schema that was made again, or removed by a worker here. */
+  const lost = async () => {
+    const there = (await declared()).flatMap(({ host, one }) => (host === own && one ? [one.key] : []));
+    return mine.filter(({ key }) => !there.includes(key));
+  };
+
   const plan = async () => {
+    if (mine.length > 0) await declare(await lost());
     const [set, moment] = [await kept(), await now()];
     await query(
       `delete from ${SCHEMA}.job where name = $1 and state < 'active' and (data->>'print' = any($2)) is not true`,
@@ -121,17 +139,14 @@ export function createPlanner(
       for (const schedule of schedules) assertRecurrence(schedule);
       const set = schedules.map((planned) => ({ ...keptOf(planned), lastRan: planned.lastRan }));
       const boss = await make();
-      const rowOf = ({ key }: Pick<Kept, 'key'>) => hash(`${key} ${own}`);
       for (const { row, isGone, host, one } of await declared()) {
         const mine = set.find(({ key }) => key === one?.key);
         if (isGone || (host === own && mine === undefined)) await boss.unschedule(DUE, row);
         else if (host !== own && mine !== undefined && mine.print !== one?.print)
           report(differs(mine.schedule.name, host ?? ''));
       }
-      for (const one of set) {
-        const { name, cron, zone, what } = one.schedule;
-        await boss.schedule(DUE, cron, { name, what, host: own }, { key: rowOf(one), tz: zone });
-      }
+      mine = set;
+      await declare(set);
       const moment = await now();
       await send(
         set.flatMap(({ lastRan, ...one }) => {

@@ -19,7 +19,7 @@ describe('a worker and the approval of a second person', () => {
     await says(/waits for a person/u);
     await approve(ada);
     await says(/(?:waits for a person.*){2}/su);
-    // Until another run that has to wait for its key was taken and waits as well, it looks at every run that waits, several times.
+    // Until another run, which has to wait for its key, was taken, it looks at every run that waits.
     const other = await run('run', 'back-up-and-verify', '--instance', 'orders-dr', '--yes', '--detach');
     expect(other.code, other.stderr).toBe(0);
     await says(/not taken: no key of orders-dr/u);

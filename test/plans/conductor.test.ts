@@ -188,8 +188,8 @@ function planContextOf(input: PlanInput) {
   return { ...snapshot, hasQuestion: false };
 }
 
-/** Two instances, one at once; the process that had begun the second one has died. */
-async function afterDeath(onRecord: ChildSnapshot | Error) {
+/** Two instances, one at once; the process that had begun the second one has died, or none is begun. */
+async function afterDeath(onRecord: ChildSnapshot | Error, isBegun = true) {
   const plan = PlanFile.parse({
     plan: 'west',
     groups: [
@@ -216,16 +216,17 @@ async function afterDeath(onRecord: ChildSnapshot | Error) {
       ended: new Promise(() => undefined),
       detach: async () => undefined,
     },
-    children: async () => [row],
-    child: async () => row,
-    recorded: async ({ lane }) => (lane === 'db-2' ? row : undefined),
+    children: async () => (isBegun ? [row] : []),
+    child: async () => (isBegun ? row : undefined),
+    recorded: async ({ lane }) => (lane === 'db-2' && isBegun ? row : undefined),
     onRecord: async () => {
       if (onRecord instanceof Error) throw onRecord;
       return onRecord;
     },
     begin: async ({ lane }) => {
       begun.push(lane);
-      if (lane === 'db-2' && isHeld) throw new LifeboatError('journal.held', 'run/TWO is held by alice');
+      if ((lane === 'db-2' || !isBegun) && isHeld)
+        throw new LifeboatError('journal.held', 'run/TWO is held by alice');
       return {
         runId: lane,
         startedMs: 0,
@@ -265,6 +266,14 @@ test('a child at work in another process keeps its slot until it can be taken up
   await vi.advanceTimersByTimeAsync(5_000);
   expect(begun).toEqual(['db-2', 'db-2']);
   expect(children()).toMatchObject([{ runId: 'db-2', state: 'at-work', where: 'the backup failed' }]);
+});
+
+test('a step whose instance is held by a run that is just closing waits for no person', async () => {
+  const { waiting, letGo, children } = await afterDeath({ ...snapshotOfChild, question: undefined }, false);
+  expect(waiting()).toMatchObject({ isBlocked: true });
+  letGo();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(children()).toMatchObject([{ runId: 'db-1', state: 'at-work' }]);
 });
 
 test('a step that another process works on is not retried', async () => {

@@ -137,6 +137,21 @@ describe('the queue in PostgreSQL', () => {
     expect(await due()).toEqual([]);
   });
 
+  test('declares its schedules again where they are gone, as with a schema that was made again', async () => {
+    const { queues, sql } = await freshBoss(cluster);
+    const [queue] = queues;
+    await queue.every([daily()]);
+    await sql(`delete from ${SCHEMA}.schedule`);
+    await sql(`delete from ${SCHEMA}.job`);
+    void queue.work(recorder().handlers, OPTIONS);
+    await until(
+      async () => (await sql(`select from ${SCHEMA}.job where name = 'lifeboat.due'`)).length === 1,
+    );
+    expect(await sql(`select data->>'name' as name from ${SCHEMA}.schedule`)).toEqual([
+      { name: 'drill orders' },
+    ]);
+  });
+
   test('delivers what is due only to a worker of a host that declares it, and waits for one', async () => {
     const { sql, address } = await freshBoss(cluster);
     const at = (host: string) => {
