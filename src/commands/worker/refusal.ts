@@ -16,7 +16,7 @@ interface May {
 
 /**
  * Undefined if the worker may take the run: the config names its instances, they have a label, and key store
- * or identity opens the key in force, of a target too: what is recovered into it is backed up under that.
+ * or identity opens the key in force, or that of the recovery card, of a target too: what is recovered into it is backed up under that.
  * Asked before any hold. Rejects with the key store's errors.
  */
 export async function refusalOf(
@@ -40,15 +40,21 @@ export async function refusalOf(
 
 /** The runbook that is blocked at its beginning without any key of the instance: it opens a backup. */
 const OPENS = 'back-up-and-verify';
+const RECOVERS = 'disaster-recovery';
 
 /** The key that may be in force and that this worker cannot open, in words. */
 async function lackOfKey(
   { config, workspace: { journal, keyring } }: Pick<May, 'config' | 'workspace'>,
   { instance, runbook }: Pick<RunProgress, 'instance' | 'runbook'>,
 ): Promise<string | undefined> {
-  const { epochs } = await readLedger(journal, instance);
+  const { epochs, card } = await readLedger(journal, instance);
   const current = currentKey(epochs);
-  const keys = (current === undefined ? candidates(epochs) : [current]).map(({ fingerprint }) => fingerprint);
+  // While none is known to be in force, a recovery asks for the one that its card names, and not for any.
+  const carded = runbook === RECOVERS && current === undefined ? card?.fingerprint : undefined;
+  const known = (current === undefined ? candidates(epochs) : [current]).map(
+    ({ fingerprint }) => fingerprint,
+  );
+  const keys = carded === undefined ? known : [carded];
   const held = await keyring.list(instance);
   const store = show(keyring.store.description, 200);
   if (keys.length === 0)

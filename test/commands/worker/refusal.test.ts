@@ -31,17 +31,31 @@ test('a run that needs no key before its first call is taken by any worker while
 
 interface Keys {
   /** By instance. */
-  readonly onRecord: Readonly<Record<string, string>>;
+  readonly onRecord: Readonly<Record<string, string | readonly string[]>>;
   readonly held: Readonly<Record<string, string>>;
+  /** The key that the recovery card of orders names. */
+  readonly card?: string;
 }
 
 /** Why a worker refuses to recover orders into its target. */
-async function recoveryRefused({ onRecord, held }: Keys): Promise<string | undefined> {
+async function recoveryRefused({ onRecord, held, card }: Keys): Promise<string | undefined> {
   const rows = async (_: string, { keyPrefix = '' }: { readonly keyPrefix?: string }) => {
     const fingerprint = onRecord[keyPrefix.slice(0, -1)];
     if (fingerprint === undefined) return [];
-    const body = { fingerprint, source: 'added' };
-    return [{ value: foldLedger([{ type: 'key.added', seq: 1, at: '2026-03-01T02:00:00.000Z', body }]) }];
+    const at = '2026-03-01T02:00:00.000Z';
+    const added = [fingerprint].flat().map((one, index) => ({
+      ...{ type: 'key.added', seq: index + 1, at },
+      body: { fingerprint: one, source: 'added' },
+    }));
+    const named = keyPrefix === 'orders/' && card !== undefined ? [card] : [];
+    const cards = named.map((key) => ({
+      ...{ type: 'card.prepared', seq: 9, at },
+      body: {
+        card: { backupGuid: 'guid', preparedAt: at, crossCheck: 'agrees', fingerprint: key },
+        run: 'b',
+      },
+    }));
+    return [{ value: foldLedger([...added, ...cards]) }];
   };
   const may = {
     config: {
@@ -70,5 +84,15 @@ test('a recovery is left to a worker that holds the keys of both the instance an
   );
   expect(await recoveryRefused({ onRecord, held: { 'orders-dr': 'bbbbbbbbbbbb' } })).toContain(
     'key aaaaaaaaaaaa of orders is not in',
+  );
+});
+
+test('a recovery is left to a worker that holds the key of its card, where several may be in force', async () => {
+  const onRecord = { orders: ['aaaaaaaaaaaa', 'cccccccccccc'], 'orders-dr': 'bbbbbbbbbbbb' };
+  const held = { orders: 'cccccccccccc', 'orders-dr': 'bbbbbbbbbbbb' };
+  expect(await recoveryRefused({ onRecord, held })).toBeUndefined();
+  expect(await recoveryRefused({ onRecord, held, card: 'cccccccccccc' })).toBeUndefined();
+  expect(await recoveryRefused({ onRecord, held, card: 'aaaaaaaaaaaa' })).toContain(
+    'key aaaaaaaaaaaa of orders',
   );
 });
