@@ -16,8 +16,9 @@ interface May {
 
 /**
  * Undefined if the worker may take the run: the config names its instances, they have a label, and key store
- * or identity opens the key in force, or that of the recovery card, of a target too: what is recovered into it is backed up under that.
- * Asked before any hold. Rejects with the key store's errors.
+ * or identity opens the key in force, or that of the recovery card where none is known to be in force. Of a
+ * target too: what is recovered into it is backed up under that. Asked before any hold. Rejects with the key
+ * store's errors.
  */
 export async function refusalOf(
   { config, workspace, labels }: May,
