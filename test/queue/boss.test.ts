@@ -164,7 +164,8 @@ describe('the queue in PostgreSQL', () => {
     without.work();
     other.work();
     const passedOn = `select from ${SCHEMA}.job where name = 'lifeboat.due' and state = 'completed'`;
-    const waiting = "name = 'lifeboat.due' and state = 'created' and start_after < now() + interval '1 hour'";
+    const waiting =
+      "name = 'lifeboat.due' and state = 'created' and start_after < now() + interval '20 seconds'";
     // As if the time had passed for which it waits between two workers.
     const pass = () => sql(`update ${SCHEMA}.job set start_after = now() where ${waiting}`);
     await until(async () => {
