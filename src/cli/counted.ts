@@ -1,7 +1,7 @@
 import type { CommandContext } from './context.ts';
 
 export interface Counted {
-  /** How many it are by now. */
+  /** Shows how many are done by now. */
   count(done: number): void;
   /** Removes the line. */
   end(): void;

@@ -25,15 +25,13 @@ import { inSeconds } from '../run/run.ts';
 import { clockMark, watchClock } from '../run/watch-clock.ts';
 import { childSnapshot } from './child-snapshot.ts';
 import { confirmWhenSigned } from './confirm-when-signed.ts';
-import type { PlanSetting } from './plan-setting.ts';
+import { atOnce, type PlanSetting } from './plan-setting.ts';
 import { NOTHING_ASKED } from './snapshot-on-record.ts';
 import { type StepRun, stepRunOf } from './step-run.ts';
 
 interface ChildRun extends StepRun {
   readonly step: Step;
 }
-
-const atOnce = <T>(takeUp: () => Promise<T>): Promise<T> => takeUp();
 
 export class ChildRuns {
   readonly #setting: PlanSetting;

@@ -13,7 +13,7 @@ import { ChildRuns } from '../plans/child-runs.ts';
 import { drivePlan } from '../plans/drive-plan.ts';
 import { FlagAnswers } from '../plans/flag-answers.ts';
 import { waitsFor } from '../plans/follow-plan.ts';
-import type { PlanSetting } from '../plans/plan-setting.ts';
+import { atOnce, type PlanSetting } from '../plans/plan-setting.ts';
 import { takenWishes, takeWishes } from '../plans/wishes.ts';
 import { autopilot } from '../run/autopilot.ts';
 import { otherVersion, takeUpRun } from '../run/drive.ts';
@@ -98,7 +98,7 @@ async function driveAlone(
   run: RunProgress,
   entries: readonly Entry[],
 ): Promise<Driven> {
-  const { context, config, workspace, inTurn = (takeUp) => takeUp() } = setting;
+  const { context, config, workspace, inTurn = atOnce } = setting;
   const runbook = runbookOf(run.runbook, run.version);
   if (runbook === undefined) throw otherVersion(run);
   const wish = await instancesOfRun(workspace.journal, run, undefined);

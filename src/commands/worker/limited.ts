@@ -5,6 +5,7 @@ import { type Journal, LIMITS_STREAM } from '../../store/journal.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
 import { limitOn } from '../../workers/may-go-on.ts';
 import type { HeldBack } from '../../workers/worker.ts';
+import { atOnce, type InTurn } from '../plans/plan-setting.ts';
 import { holdInTurn } from './hold-in-turn.ts';
 
 /** Milliseconds to wait for another worker's decision. */
@@ -22,9 +23,6 @@ class NotNow extends Error {
     this.back = back;
   }
 }
-
-/** Takes a run up; what it gives is driven. */
-export type InTurn = <T>(takeUp: () => Promise<T>) => Promise<T>;
 
 /**
  * Drives a run within the config's limits. Workers take up runs in turn under one hold, by the record: no two
@@ -44,7 +42,7 @@ export async function withinLimits<T>(
   if (url !== undefined && againMs > 0)
     return { againMs, why: `${show(new URL(url).host, 60)} has asked to be spared` };
   if (run.runbook === 'plan' || (workers?.perHost === undefined && workers?.perTeam === undefined))
-    return drive((takeUp) => takeUp());
+    return drive(atOnce);
   const hostOf = (name: string) => {
     const url = instances[name]?.url;
     return url === undefined ? undefined : new URL(url).host;
