@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { drawAtOnce, drawFromMemory } from './drawing.ts';
 import { bundleParts } from './parts.ts';
@@ -102,7 +102,10 @@ export async function bundleCommands(
 
 /** As `openBundle` reads it: a byte that begins no script, and the script compressed. */
 function packed(text: string): Buffer {
-  return Buffer.concat([Buffer.of(0), brotliCompressSync(text)]);
+  return Buffer.concat([
+    Buffer.of(0),
+    brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_LGWIN]: 18 } }),
+  ]);
 }
 
 /**

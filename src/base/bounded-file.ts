@@ -86,7 +86,7 @@ export async function readHandle(handle: FileHandle, stats: Stats, most: number)
 
 /** No more than the size at the time of the request: the file may grow. */
 async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(total);
+  const bytes = passingBuffer(total);
   let size = 0;
   for (let read = -1; read !== 0 && size < total; size += read)
     read = (await handle.read(bytes, size, total - size, size)).bytesRead;
@@ -126,12 +126,7 @@ function readPlainOnce(path: string, most: number, check?: (stats: Stats) => voi
     check?.(stats);
     refuse(stats, most);
     if (!stats.isFile()) throw new UnusableFile('it is not a plain file');
-    // The file may grow: read only the size at the time of the request.
-    const bytes = Buffer.allocUnsafe(stats.size);
-    let size = 0;
-    for (let read = -1; read !== 0 && size < bytes.length; size += read)
-      read = readSync(file, bytes, size, bytes.length - size, size);
-    return bytes.subarray(0, size);
+    return readPassing(file, stats.size);
   } finally {
     closeSync(file);
   }
@@ -176,4 +171,42 @@ export function namesIn(folder: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/** What is smaller is left to malloc. */
+const LARGE = 256 * 1024;
+
+/**
+ * Zeroes, for a whole file that is read and let go. A large buffer has pages of its own instead of malloc's:
+ * once glibc has freed a large block, it keeps up to twice as much free memory at the end of each thread's
+ * arena (`M_TRIM_THRESHOLD` of mallopt(3)), which is 20 MiB of a board of ten thousand.
+ */
+function passingBuffer(size: number): Buffer {
+  if (size < LARGE) return Buffer.alloc(size);
+  return Buffer.from(new ArrayBuffer(size, { maxByteLength: size }), 0, size);
+}
+
+/** The first bytes of an open plain file, by default as many as it has now: it may grow. */
+export function readPassing(file: number, most: number = fstatSync(file).size): Buffer {
+  const bytes = passingBuffer(most);
+  let size = 0;
+  for (let read = -1; read !== 0 && size < bytes.length; size += read)
+    read = readSync(file, bytes, size, bytes.length - size, size);
+  return bytes.subarray(0, size);
+}
+
+/** A text in UTF-8. */
+export function passingBytes(text: string): Buffer {
+  const bytes = passingBuffer(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
+/** The text of UTF-8, without a copy of all bytes, which Node would ask malloc for. */
+export function passingText(bytes: Buffer): string {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
+  for (let at = 0; at < bytes.length; at += LARGE)
+    text += decoder.decode(bytes.subarray(at, at + LARGE), { stream: true });
+  return text + decoder.decode();
 }

@@ -4,7 +4,6 @@ import {
   fstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,6 +14,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
+import { readPassing } from '../base/bounded-file.ts';
 import { makePrivateFolder } from '../base/folders.ts';
 import { distrustOf } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
@@ -100,10 +100,15 @@ function codeOf(script: Script): Buffer {
 
 /** The text of an ASCII file, in memory once. */
 function readSource(file: string): string {
-  const bytes = readFileSync(file);
-  const text = textOf(bytes);
-  free(bytes);
-  return text;
+  const opened = openSync(file, constants.O_RDONLY);
+  try {
+    const bytes = readPassing(opened);
+    const text = textOf(bytes);
+    free(bytes);
+    return text;
+  } finally {
+    closeSync(opened);
+  }
 }
 
 function textOf(bytes: Buffer): string;
@@ -122,7 +127,7 @@ function textOf(bytes: Buffer | undefined): string | undefined {
  */
 function free({ buffer, byteLength }: Buffer): void {
   const isAlone = buffer.byteLength - byteLength <= SUM;
-  if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
+  if (isAlone && buffer instanceof ArrayBuffer) buffer.transferToFixedLength(0);
 }
 
 /** V8 reads only its own output, of the same version and flags; this identifies those. */
@@ -145,15 +150,15 @@ function cacheOf(home: string | undefined): string | undefined {
   return home && join(home, '.cache');
 }
 
-/** Bytes of the checksum before the code: V8 trusts what it reads. */
-const SUM = 4;
+/** Bytes before the code, with its checksum: V8 trusts what it reads, and copies what is not aligned. */
+const SUM = 8;
 
 function read(path: string): Buffer | undefined {
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       if (distrustOf(path, fstatSync(descriptor)).length > 0) return undefined;
-      const bytes = readFileSync(descriptor);
+      const bytes = readPassing(descriptor);
       const code = bytes.subarray(SUM);
       return bytes.length > SUM && crc32(code) === bytes.readUInt32LE() ? code : undefined;
     } finally {

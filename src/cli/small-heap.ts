@@ -10,5 +10,7 @@ import { setFlagsFromString } from 'node:v8';
 export function keepHeapSmall(): void {
   setFlagsFromString('--memory-saver-mode');
   setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=40');
+  setFlagsFromString('--heap-growing-percent=30');
+  setFlagsFromString('--no-wasm-tier-up');
+  setFlagsFromString('--no-wasm-dynamic-tiering');
 }

@@ -13,6 +13,11 @@ import { PROJECTIONS } from '../store/projected.ts';
 export type StoreContext = Pick<CommandContext, 'env'> &
   Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
+/** Opens and reads without warnings, where stderr is not seen or heard twice. */
+export function unheard({ stderr: _, ...context }: StoreContext): StoreContext {
+  return context;
+}
+
 /**
  * Opens the store for writing: the team's PostgreSQL if LIFEBOAT_STORE or the config names one, otherwise
  * SQLite in the home. Rejects with errors of the engine, with `config.store`, and with `journal.moved` (exit

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isPlainFile, readPlainFile } from '../base/bounded-file.ts';
+import { isPlainFile, passingText, readPlainFile } from '../base/bounded-file.ts';
 import { LONGEST_CONFIG, searchPath } from './find.ts';
 
 /** Where keys are stored: the keychain of this machine, or the vault file. */
@@ -15,7 +15,7 @@ export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): stri
     const isFile = isPlainFile(path);
     if (isFile === undefined) continue;
     try {
-      return isFile ? keyStoreIn(readPlainFile(path, LONGEST_CONFIG).toString('utf8')) : undefined;
+      return isFile ? keyStoreIn(passingText(readPlainFile(path, LONGEST_CONFIG))) : undefined;
     } catch {
       // Loading the config reports why it cannot be read.
       return undefined;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { readBounded, whyUnread } from '../base/bounded-file.ts';
+import { passingBytes, passingText, readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
@@ -45,7 +45,7 @@ let last: LoadedConfig | undefined;
 function parsedOnce(bytes: Buffer, path: string): LoadedConfig {
   // That of its text, which is the same for bytes that are UTF-8; others are parsed each time.
   const isSame = last?.path === path && last.sha256 === hash('sha256', bytes, 'hex');
-  if (last === undefined || !isSame) last = parseConfig(bytes.toString('utf8'), path);
+  if (last === undefined || !isSame) last = parseConfig(passingText(bytes), path);
   return last;
 }
 
@@ -57,13 +57,14 @@ export function parseConfig(text: string, path: string): LoadedConfig {
     ...config,
     newerRevisions: newerRevisions(config, value),
     path,
-    sha256: hash('sha256', text, 'hex'),
+    sha256: hash('sha256', passingBytes(text), 'hex'),
   };
 }
 
 const CONFIG_FILE: YamlFile<typeof Config> = {
   kind: 'config',
   schema: Config,
+  long: 'instances',
   jsonSchema: configJsonSchema,
   unreadable: (path, why) => usage('config.yaml', `${path} is not YAML: ${why}`),
 };

@@ -11,6 +11,8 @@ export interface YamlFile<Schema extends z.ZodType> {
   readonly schema: Schema;
   /** The error for a text that no parser can read; both come cleaned. */
   readonly unreadable: (path: string, why: string) => LifeboatError;
+  /** The key of its map that may have thousands of entries. */
+  readonly long?: string;
   /** The same schema for a look-up of misspelled keys; built on first use. */
   readonly jsonSchema: () => JsonSchema;
 }
@@ -37,7 +39,8 @@ export function readYaml<Schema extends z.ZodType>(
     parsed ??= parse(text, path, file);
     return parsed;
   };
-  const value = valueOfJson(text) ?? parseAll().value;
+  const inParts = () => (file.long === undefined ? undefined : valueInParts(text, file.long, plainValueOf));
+  const value = valueOfJson(text) ?? inParts() ?? parseAll().value;
   const read = schema.safeParse(value ?? {}, { error: plainWords });
   if (read.success) {
     return {
@@ -61,20 +64,118 @@ function valueOfJson(text: string): unknown {
   if (!/^\s*\{/u.test(text) || text.includes('__proto__')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isSpelt(text, JSON.stringify(value)) ? value : undefined;
+    return isSpelt(text, value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether both differ only in blanks between words. Copies neither. */
-function isSpelt(text: string, json: string): boolean {
+/** Whether this is the value's JSON, but for blanks between words. */
+function isSpelt(text: string, value: unknown): boolean {
+  const json = piecesOf(value, 2);
+  let piece = '';
   let at = 0;
   for (const [word] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^\s"]+/gu)) {
-    if (!json.startsWith(word, at)) return false;
-    at += word.length;
+    for (let seen = 0; seen < word.length; ) {
+      if (at === piece.length) [piece, at] = [json.next().value ?? '', 0];
+      const length = Math.min(word.length - seen, piece.length - at);
+      if (length === 0 || !piece.startsWith(word.slice(seen, seen + length), at)) return false;
+      seen += length;
+      at += length;
+    }
   }
-  return at === json.length;
+  return at === piece.length && json.next().done === true;
+}
+
+/** The JSON of a value, as far in pieces: that of thousands of instances is as large as their text. */
+function* piecesOf(value: unknown, levels: number): Generator<string, undefined> {
+  if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let before = '{';
+  for (const [key, part] of Object.entries(value)) {
+    yield `${before}${JSON.stringify(key)}:`;
+    yield* piecesOf(part, levels - 1);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/** Undefined for a text with mistakes. */
+export function plainValueOf(text: string): unknown {
+  try {
+    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false });
+    return document.errors.length + mistakesIn(document).length === 0 ? document.toJS() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Smaller texts are parsed whole. */
+const LARGE = 256 * 1024;
+/** Characters of a part, at least, but for the last. */
+const A_PART = 32 * 1024;
+
+export interface PartSizes {
+  readonly large: number;
+  readonly part: number;
+}
+
+/**
+ * The value of a large YAML map whose key `long` has thousands of entries: the parser holds some 70 bytes for
+ * each character until the end, so the entries are parsed a few at a time. `parse` gives the value of a text,
+ * or undefined if anything about it is not plain.
+ *
+ * Undefined if the text is small, or whole and parts may differ; it is then to be parsed whole. A cut within
+ * a quoted text, a flow collection or a list leaves parts that are no map, and an alias of another part has
+ * no anchor.
+ */
+export function valueInParts(
+  text: string,
+  long: string,
+  parse: (text: string) => unknown,
+  { large, part }: PartSizes = { large: LARGE, part: A_PART },
+): unknown {
+  // A directive holds for all parts, and a lone carriage return is not everywhere the end of a line.
+  if (text.length < large || /^%|\r(?!\n)/mu.test(text)) return undefined;
+  const headings = text.matchAll(new RegExp(`(?:^|\\n)${long}:[ \\t]*(?:#[^\\n]*)?\\r?\\n`, 'gu'));
+  const [heading, another] = headings;
+  if (heading === undefined || another !== undefined) return undefined;
+  const begin = heading.index + heading[0].length;
+  const after = /\n(?=[^\s#])/gu;
+  after.lastIndex = begin - 1;
+  const end = (after.exec(text)?.index ?? text.length) + 1;
+
+  const rest = parse(`${text.slice(0, begin)}${text.slice(end)}`);
+  if (!isMap(rest) || rest[long] !== null) return undefined;
+  const entries = new Map<string, unknown>();
+  for (const one of partsOf(text.slice(begin, end), part)) {
+    const value = parse(one);
+    if (!isMap(value)) return undefined;
+    for (const [key, of] of Object.entries(value)) {
+      if (entries.has(key)) return undefined;
+      entries.set(key, of);
+    }
+  }
+  return { ...rest, [long]: Object.fromEntries(entries) };
+}
+
+/** Cut before lines that are indented as the first one, unless they go on with what is above. */
+function* partsOf(text: string, size: number): Generator<string> {
+  const [leading = '', indent = ''] = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*( +)/u.exec(text) ?? [];
+  const entry = new RegExp(`\\n${indent}(?=[^\\s#?:-])`, 'gu');
+  let begin = 0;
+  while (begin < text.length) {
+    entry.lastIndex = Math.max(begin + size, leading.length);
+    const end = (entry.exec(text)?.index ?? text.length) + 1;
+    yield text.slice(begin, end);
+    begin = end;
+  }
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parse(

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readBounded } from '../base/bounded-file.ts';
+import { passingText, readBounded } from '../base/bounded-file.ts';
 import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
@@ -28,7 +28,7 @@ async function readFirst(path: string): Promise<string | undefined> {
     const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {
       if (!opened.isFile()) throw new Error('a pipe can be read only once');
     });
-    return bytes.toString('utf8');
+    return passingText(bytes);
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'store';
   }

@@ -78,17 +78,24 @@ export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSu
 }
 
 /**
+ * So many of the newest rows are read again, since `sort` is when a row came about and not when it was added:
+ * of those that many writers add at once, an older one may come later.
+ */
+const LATE = 500;
+
+/**
  * Rows of the signed groups that were added up and are what was signed. If they only grow
  * (`Projection.grows`), they need not be read again: a later sum covers them and what came since.
  */
 export class KnownRows {
   readonly #rows = new Map<string, StoredRow>();
   #sum = NO_ROWS;
-  #newest = '';
+  /** The `sort` of the newest rows, in order. */
+  #newest: readonly string[] = [];
 
-  /** From this `sort` on, rows may have come since. */
-  get newest(): string {
-    return this.#newest;
+  /** From this `sort` on, rows may have come since; one that came later than that changes the sum. */
+  get since(): string {
+    return this.count > LATE ? (this.#newest[0] ?? '') : '';
   }
 
   get count(): number {
@@ -101,10 +108,8 @@ export class KnownRows {
     const sum = fresh.reduce((all, row) => summed(all, projection, this.#rows.get(row.key), row), this.#sum);
     if (!sameSum(claim, sum)) return false;
     this.#sum = sum;
-    for (const row of fresh) {
-      this.#rows.set(row.key, row);
-      if (row.sort > this.#newest) this.#newest = row.sort;
-    }
+    for (const row of fresh) this.#rows.set(row.key, row);
+    this.#newest = [...this.#newest, ...fresh.map(({ sort }) => sort)].toSorted().slice(-LATE);
     return true;
   }
 

@@ -7,7 +7,7 @@ import { openFleetRecord } from '../../compose/fleet-record.ts';
 import { lastEvaluated } from '../../compose/last-evaluated.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { rightsByPlatform } from '../../compose/rights-by-platform.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny, unheard } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
 import { inGroups, targetsAmong } from '../../compose/survey.ts';
 import { troubleInHome } from '../../compose/warn-store.ts';
@@ -102,7 +102,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     tell();
     const startedBy = new Map<string, string>();
     let first: Record | undefined;
-    const record = await openFleetRecord(context, config.keys.escrow !== undefined);
+    const record = await openFleetRecord(unheard(context), config.keys.escrow !== undefined);
     try {
       const recordOf = inGroups(names, record);
       for (const name of names) {
@@ -168,7 +168,7 @@ async function plansOf(
 ): Promise<Fleet['plans']> {
   // A board without plans does not load what evaluates them.
   const { evaluateAllPlans } = await import('../plans/evaluate-plans.ts');
-  return evaluateAllPlans(context, config, evaluated).catch(() => undefined);
+  return evaluateAllPlans(unheard(context), config, evaluated).catch(() => undefined);
 }
 
 /** None if a plan file is gone meanwhile. */
@@ -228,7 +228,7 @@ async function journalTroubles(
   if (record?.state === 'failed')
     return [{ text: `the journal could not be read: ${record.why}`, hints: record.hints ?? [] }];
   try {
-    const journal = await openJournalIfAny(context);
+    const journal = await openJournalIfAny(unheard(context));
     if (journal === undefined) return [];
     try {
       const trouble = await troubleInHome(context.env, journal, await checkedAs(context));

@@ -7,7 +7,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { recallBackups } from '../../compose/last-seen.ts';
 import { openInstance } from '../../compose/service-of.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny, unheard } from '../../compose/store-of.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -204,7 +204,7 @@ export async function loadBackups(
 }
 
 async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> {
-  const journal = await openJournalIfAny(context);
+  const journal = await openJournalIfAny(unheard(context));
   if (journal === undefined) return foldLedger([]);
   try {
     return await readLedger(journal, name);

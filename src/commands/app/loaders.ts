@@ -6,7 +6,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { followUpsOfRun, gatherFollowUps } from '../../compose/open-follow-ups.ts';
-import { openJournalIfAny, openReaderOf } from '../../compose/store-of.ts';
+import { openJournalIfAny, openReaderOf, unheard } from '../../compose/store-of.ts';
 import { loginName } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -143,7 +143,7 @@ function addressOf(url: string): { readonly address?: string } {
 
 /** Every open follow-up, as `lifeboat followups` lists them. Empty in a home without a journal. */
 async function loadFollowUps(context: CommandContext): Promise<readonly FollowUpRow[]> {
-  const journal = await openJournalIfAny(context);
+  const journal = await openJournalIfAny(unheard(context));
   if (journal === undefined) return [];
   try {
     const now = new Date();
@@ -177,12 +177,12 @@ function loadOlderEntries(
   });
 }
 
-/** The board and the runs report a journal that does not match its signatures; a list of entries does not. */
+/** What the journal holds of entries; none in a home without one. */
 async function reading(
-  { env, configPath }: CommandContext,
+  context: CommandContext,
   look: (journal: JournalReader) => Promise<EntriesPage>,
 ): Promise<EntriesPage> {
-  const journal = await openJournalIfAny({ env, configPath });
+  const journal = await openJournalIfAny(unheard(context));
   if (journal === undefined) return { rows: [], first: 0, size: 0 };
   try {
     return await look(journal);
@@ -241,7 +241,7 @@ const MAX = 500;
 function runsLoader(context: CommandContext): () => Promise<readonly RunRow[]> {
   const runsIn = runsReader();
   return async () => {
-    const journal = await openJournalIfAny(context);
+    const journal = await openJournalIfAny(unheard(context));
     if (journal === undefined) return [];
     try {
       return await Promise.all((await runsIn(journal)).map((run) => runRowOf(journal, run)));

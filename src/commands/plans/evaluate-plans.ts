@@ -17,7 +17,11 @@ import { planDigest, readHistories } from './plan-history.ts';
 
 export interface FoundPlan {
   readonly name: string;
-  readonly found: (ReadPlan & { readonly groups: readonly ResolvedGroup[] }) | { readonly problem: string };
+  readonly found: FoundGroups | { readonly problem: string };
+}
+
+interface FoundGroups extends ReadPlan {
+  readonly groups: readonly ResolvedGroup[];
 }
 
 /** Reads a plan by its name. Never rejects for what is in the file: that is its evaluation. */
@@ -87,17 +91,36 @@ export async function evaluatePlans(
       const { plan, groups, text, sha256 } = found;
       const input: PlanInput = { plan, groups, text, sha256, rehearsal: false, source: 'up' };
       const { groups: _, ...rest } = plan;
-      const rehearsed = resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups;
-      const digests = {
-        LIVE: planDigest({ plan: rest, groups }),
-        REHEARSAL: planDigest({ plan: rest, groups: rehearsed }),
-      };
-      const [unrehearsable] = rehearsalMisfits(plan, surroundingsOf(config)).map(({ message }) => message);
-      const file = { plan: rest, groups, digests, unrehearsable, forecast: forecastOf(input, timeOf) };
+      const file = { plan: rest, groups, ...derivedOf(config, found), forecast: forecastOf(input, timeOf) };
       evaluations.push(evaluatePlan({ ...base, file, lastProven }, now));
     }
   }
   return evaluations;
+}
+
+interface Derived {
+  readonly digests: { readonly LIVE: string; readonly REHEARSAL: string };
+  readonly unrehearsable: string | undefined;
+}
+
+/** A screen evaluates every minute, and a plan of ten thousand is a text of megabytes to digest. */
+const derived = new WeakMap<LoadedConfig, Map<string, Derived>>();
+
+/** What follows from a plan file and the config alone. */
+function derivedOf(config: LoadedConfig, { plan, groups, sha256 }: FoundGroups): Derived {
+  const known = derived.get(config) ?? new Map<string, Derived>();
+  derived.set(config, known);
+  const { groups: _, ...rest } = plan;
+  const digestOf = (resolved: typeof groups) => planDigest({ plan: rest, groups: resolved });
+  const made = known.get(sha256) ?? {
+    digests: {
+      LIVE: digestOf(groups),
+      REHEARSAL: digestOf(resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups),
+    },
+    unrehearsable: rehearsalMisfits(plan, surroundingsOf(config))[0]?.message,
+  };
+  known.set(sha256, made);
+  return made;
 }
 
 async function approversOf(

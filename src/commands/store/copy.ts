@@ -5,7 +5,7 @@ import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { configuredPlaces } from '../../compose/checkpoint-places.ts';
 import { lackOfConfig, unshared } from '../../compose/shared-place.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny, unheard } from '../../compose/store-of.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import type { CheckpointConfig } from '../../config/loaded.ts';
 import { checkedStore, isPostgres } from '../../config/store-address.ts';
@@ -102,8 +102,10 @@ async function assertNotHeld(source: StoreSide): Promise<void> {
 /** Entries to copy. Rejects for an empty source, or a target with entries. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
   // A copy needs an empty store, so do not warn that the home knows the log of another one.
-  const { stderr: _, ...quiet } = target.context;
-  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(quiet)];
+  const [one, other] = [
+    await openJournalIfAny(source.context),
+    await openJournalIfAny(unheard(target.context)),
+  ];
   try {
     const size = (await one?.log.head())?.size ?? 0;
     if (one === undefined || size === 0)

@@ -2,7 +2,7 @@ import { failureOf } from '../../base/errors.ts';
 import { TooSlow, within } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
 import { openQueueReader } from '../../compose/queue-of.ts';
-import { openJournalIfAny, type StoreContext } from '../../compose/store-of.ts';
+import { openJournalIfAny, type StoreContext, unheard } from '../../compose/store-of.ts';
 import type { QueueDepth, WorkerRow } from '../../queue/queue.ts';
 import type { Holder, JournalReader } from '../../store/journal.ts';
 import { progressOfOpenRuns, type RunProgress } from '../../store/projections/runs.ts';
@@ -52,9 +52,8 @@ export async function seeQueue(
 
 /** The runs left to the workers of any store; none where there is no journal. */
 export function seeLeftRuns(context: StoreContext): Promise<Seen<LeftRuns>> {
-  const { stderr: _, ...quiet } = context;
   return seen(async () => {
-    const journal = await openJournalIfAny(quiet);
+    const journal = await openJournalIfAny(unheard(context));
     try {
       return journal === undefined ? { count: 0, looked: [] } : await leftRunsIn(journal);
     } finally {

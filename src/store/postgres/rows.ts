@@ -113,6 +113,10 @@ function notesOf(
   });
 }
 
+function storedOf({ key, group, sort, value }: StoredRow): StoredRow {
+  return { key, group, sort, value };
+}
+
 function storedAs({ key, grp, sort, value }: KeptRow): StoredRow {
   return { key, group: grp, sort, value: value ?? 'null' };
 }
@@ -260,21 +264,16 @@ async function signedRows(session: Session, projection: Projection, known?: Know
 /** All at one moment; adds new rows to those read before. */
 async function signedSince(session: Session, projection: Projection, before: KnownRows): Promise<Signed> {
   const { name, version, vouched = [] } = projection;
-  const [answer] = await session.query<{
-    readonly size: number;
-    readonly upto: number;
-    readonly note: string | null;
-    readonly rows: readonly StoredRow[] | null;
-  }>(SIGNED, [name, version, vouched, VOUCHERS, before.newest]);
-  const { size = 0, upto = 0, note, rows } = answer ?? {};
+  const values = [name, version, vouched, VOUCHERS, before.since];
+  const found = await session.query<SignedAs | SignedRow>(SIGNED, values);
+  const { size = 0, upto = 0, note } = found.find((row) => row.size !== null) ?? {};
   if (size !== upto) return { state: 'behind' };
   if (size === 0) return { state: 'as signed', rows: new KnownRows() };
   const { origin, keys } = await hearStore(session);
   const claim = vouchedIn(note ?? undefined, [...keys.values()]);
   if (!isAbout(claim, { origin, size, projection })) return { state: 'unsigned' };
-  return before.add(projection, rows ?? [], claim)
-    ? { state: 'as signed', rows: before }
-    : { state: 'changed' };
+  const rows = found.flatMap((row) => (row.size === null ? [storedOf(row)] : []));
+  return before.add(projection, rows, claim) ? { state: 'as signed', rows: before } : { state: 'changed' };
 }
 
 /** Lists whose signed rows changed, in words; those without a signed note are compared with the entries. */
@@ -306,11 +305,23 @@ export async function sizeOf(session: Session): Promise<number> {
 const KEPT =
   'select key, grp as "group", sort, value from lifeboat.rows where projection = $1 and version = $2';
 
+interface SignedAs {
+  readonly size: number;
+  readonly upto: number;
+  readonly note: string | null;
+}
+
+interface SignedRow extends StoredRow {
+  readonly size: null;
+}
+
+/** What was signed, and each row by itself: one answer with all of them would be buffered whole. */
 const SIGNED = `select coalesce((select max(size) from lifeboat.heads), 0) as size,
   coalesce((select upto from lifeboat.projections where name = $1 and version = $2), 0) as upto,
   (select value from lifeboat.rows where projection = $4 and version = $2 and key = $1) as note,
-  (select json_agg(json_build_object('key', key, 'group', grp, 'sort', sort, 'value', value)) from lifeboat.rows
-    where projection = $1 and version = $2 and grp = any ($3::text[]) and sort >= $5) as rows`;
+  '' as key, '' as "group", '' as sort, '' as value
+union all select null, null, null, key, grp, sort, value from lifeboat.rows
+where projection = $1 and version = $2 and grp = any ($3::text[]) and sort >= $5`;
 
 /** PostgreSQL text cannot hold NUL or a lone surrogate. */
 function storable(text: string): string {

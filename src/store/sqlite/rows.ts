@@ -321,7 +321,7 @@ function prepareVouchers(db: DatabaseSync, projections: readonly Projection[], s
       const claim = claimOf(projection, saidIn(queries), queries.newestHead()?.size ?? 0);
       if (claim === undefined) return undefined;
       const before = known.get(projection);
-      if (before?.add(projection, keptRows(projection, before.newest), claim) === true) return before;
+      if (before?.add(projection, keptRows(projection, before.since), claim) === true) return before;
       const rows = new KnownRows();
       if (!rows.add(projection, keptRows(projection), claim)) return undefined;
       if (projection.grows === true) known.set(projection, rows);
