@@ -28,14 +28,15 @@ export async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${packageJson.version}\n`);
     return end(EXIT.closed, missing);
   }
-  keepHeapSmall();
+  const isApp = asksApp(argv, process);
+  keepHeapSmall(isApp);
   keepPrivate();
   const restoreEcho =
-    asksPassphrase(withKeyStore(process.env, configIn(argv))) && !asksApp(argv, process)
+    asksPassphrase(withKeyStore(process.env, configIn(argv))) && !isApp
       ? disableEchoFromStart(process.stdin)
       : undefined;
   const giveScreenBack = paintEarly(argv, process);
-  const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
+  const isDrawn = giveScreenBack !== undefined || isApp;
   // For the time of a command that only follows the journal: Node waits for none of what it waits for, and
   // would end it with code 13 in the middle.
   setInterval(() => undefined, 60_000);

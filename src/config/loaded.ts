@@ -35,6 +35,14 @@ export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify' | 'k
 
 /** A config with absolute paths: those in it are relative to `folder`, the file's folder. Pure. */
 export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | 'sha256'> {
+  // Thousands of instances may have one token.
+  const tokens = new Map<string, TokenConfig>();
+  const shared = (token: TokenConfig): TokenConfig => {
+    if (!('file' in token)) return token;
+    const known = tokens.get(token.file) ?? absoluteToken(token, folder);
+    tokens.set(token.file, known);
+    return known;
+  };
   const instances = Object.entries(config.instances).map(([name, instance]) => {
     const token = instance.token;
     return [
@@ -43,7 +51,7 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
         ...instance,
         cryptoperiod: instance.cryptoperiod ?? config.keys.cryptoperiod,
         ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
-        ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
+        ...(token === undefined ? {} : { token: shared(token) }),
         ...(instance.apps === undefined
           ? {}
           : { apps: instance.apps.map((app) => withPrograms(app, folder)) }),
