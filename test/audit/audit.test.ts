@@ -163,13 +163,14 @@ describe('with the key on this machine and without it, an audit finds', () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'instance/orders', type: 'note', body: 1 });
     await sealed.sealer.sealNow();
-    cpSync(sealed.home, `${sealed.home}-before`, { recursive: true });
+    const before = temporaryHome();
+    cpSync(sealed.home, before, { recursive: true });
     await sealed.append(...armed);
     await sealed.sealer.sealNow();
     await sealed.close();
     for (const end of ['', '-wal', '-shm']) rmSync(join(sealed.home, `lifeboat.db${end}`), { force: true });
     for (const end of ['', '-wal'])
-      cpSync(join(`${sealed.home}-before`, `lifeboat.db${end}`), join(sealed.home, `lifeboat.db${end}`));
+      cpSync(join(before, `lifeboat.db${end}`), join(sealed.home, `lifeboat.db${end}`));
     const report = await auditHome(sealed, pinned(sealed));
     expect(codesOf(report)).toEqual(['problem log.cut', HOME_ONLY]);
     expect(report.findings[0]?.shortMessage).toMatch(

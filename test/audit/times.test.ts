@@ -2,6 +2,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchorOfHead, parseAnchor } from '../../src/store/log/anchor.ts';
+import { temporaryHome } from '../store/temporary-home.ts';
 import { forge, rewrite, rowsOf } from './forge.ts';
 import { codes, HOME_ONLY, pinned } from './found.ts';
 import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
@@ -89,7 +90,7 @@ describe('an anchor', () => {
     const sealed = await openSealed();
     await sealed.append({ stream: 'run/a', type: 'note', body: 1 });
     await sealed.sealer.sealNow();
-    const before = `${sealed.home}-before`;
+    const before = temporaryHome();
     cpSync(sealed.home, before, { recursive: true });
     await sealed.append({ stream: 'instance/orders', type: 'note', body: 2 });
     const anchors = await anchorNow(sealed);
