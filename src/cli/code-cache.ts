@@ -14,7 +14,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { brotliDecompressSync, crc32 } from 'node:zlib';
-import { readPassing } from '../base/bounded-file.ts';
+import { readPassing, readPlainFile } from '../base/bounded-file.ts';
 import { makePrivateFolder } from '../base/folders.ts';
 import { distrustOf } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
@@ -100,15 +100,10 @@ function codeOf(script: Script): Buffer {
 
 /** The text of an ASCII file, in memory once. */
 function readSource(file: string): string {
-  const opened = openSync(file, constants.O_RDONLY);
-  try {
-    const bytes = readPassing(opened);
-    const text = textOf(bytes);
-    free(bytes);
-    return text;
-  } finally {
-    closeSync(opened);
-  }
+  const bytes = readPlainFile(file, Number.POSITIVE_INFINITY);
+  const text = textOf(bytes);
+  free(bytes);
+  return text;
 }
 
 function textOf(bytes: Buffer): string;

@@ -102,10 +102,13 @@ function* piecesOf(value: unknown, levels: number): Generator<string, undefined>
   yield before === '{' ? '{}' : '}';
 }
 
+/** Errors without excerpts of the text, and duplicate keys left to `mistakesIn`. */
+const AS_IS = { prettyErrors: false, uniqueKeys: false };
+
 /** Undefined for a text with mistakes. */
 export function plainValueOf(text: string): unknown {
   try {
-    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false });
+    const document = parseDocument(text, AS_IS);
     return document.errors.length + mistakesIn(document).length === 0 ? document.toJS() : undefined;
   } catch {
     return undefined;
@@ -185,7 +188,7 @@ function parse(
 ): Parsed & { readonly value: unknown } {
   const lines = new LineCounter();
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    const document = parseDocument(text, { lineCounter: lines, ...AS_IS });
     const errors = document.errors.map(({ code, message, pos }) => ({
       message: code === 'MULTIPLE_DOCS' ? `a ${kind} is one document` : `not YAML: ${message}`,
       pos,

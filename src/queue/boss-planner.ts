@@ -140,10 +140,10 @@ export function createPlanner(
       const set = schedules.map((planned) => ({ ...keptOf(planned), lastRan: planned.lastRan }));
       const boss = await make();
       for (const { row, isGone, host, one } of await declared()) {
-        const mine = set.find(({ key }) => key === one?.key);
-        if (isGone || (host === own && mine === undefined)) await boss.unschedule(DUE, row);
-        else if (host !== own && mine !== undefined && mine.print !== one?.print)
-          report(differs(mine.schedule.name, host ?? ''));
+        const same = set.find(({ key }) => key === one?.key);
+        if (isGone || (host === own && same === undefined)) await boss.unschedule(DUE, row);
+        else if (host !== own && same !== undefined && same.print !== one?.print)
+          report(differs(same.schedule.name, host ?? ''));
       }
       mine = set;
       await declare(set);

@@ -78,7 +78,7 @@ export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSu
 }
 
 /**
- * So many of the newest rows are read again, since `sort` is when a row came about and not when it was added:
+ * How many of the newest rows are read again: `sort` is when a row came about and not when it was added, and
  * of those that many writers add at once, an older one may come later.
  */
 const LATE = 500;

@@ -110,9 +110,11 @@ const derived = new WeakMap<LoadedConfig, Map<string, Derived>>();
 function derivedOf(config: LoadedConfig, { plan, groups, sha256 }: FoundGroups): Derived {
   const known = derived.get(config) ?? new Map<string, Derived>();
   derived.set(config, known);
+  const before = known.get(sha256);
+  if (before !== undefined) return before;
   const { groups: _, ...rest } = plan;
   const digestOf = (resolved: typeof groups) => planDigest({ plan: rest, groups: resolved });
-  const made = known.get(sha256) ?? {
+  const made = {
     digests: {
       LIVE: digestOf(groups),
       REHEARSAL: digestOf(resolvePlan(plan, surroundingsOf(config), { rehearsal: true }).groups),

@@ -113,11 +113,7 @@ function notesOf(
   });
 }
 
-function storedOf({ key, group, sort, value }: StoredRow): StoredRow {
-  return { key, group, sort, value };
-}
-
-function storedAs({ key, grp, sort, value }: KeptRow): StoredRow {
+function storedAs({ key, grp, sort, value }: Omit<KeptRow, 'projection' | 'version'>): StoredRow {
   return { key, group: grp, sort, value: value ?? 'null' };
 }
 
@@ -272,7 +268,7 @@ async function signedSince(session: Session, projection: Projection, before: Kno
   const { origin, keys } = await hearStore(session);
   const claim = vouchedIn(note ?? undefined, [...keys.values()]);
   if (!isAbout(claim, { origin, size, projection })) return { state: 'unsigned' };
-  const rows = found.flatMap((row) => (row.size === null ? [storedOf(row)] : []));
+  const rows = found.flatMap((row) => (row.size === null ? [storedAs(row)] : []));
   return before.add(projection, rows, claim) ? { state: 'as signed', rows: before } : { state: 'changed' };
 }
 
@@ -311,7 +307,7 @@ interface SignedAs {
   readonly note: string | null;
 }
 
-interface SignedRow extends StoredRow {
+interface SignedRow extends Omit<KeptRow, 'projection' | 'version'> {
   readonly size: null;
 }
 
@@ -319,7 +315,7 @@ interface SignedRow extends StoredRow {
 const SIGNED = `select coalesce((select max(size) from lifeboat.heads), 0) as size,
   coalesce((select upto from lifeboat.projections where name = $1 and version = $2), 0) as upto,
   (select value from lifeboat.rows where projection = $4 and version = $2 and key = $1) as note,
-  '' as key, '' as "group", '' as sort, '' as value
+  '' as key, '' as grp, '' as sort, '' as value
 union all select null, null, null, key, grp, sort, value from lifeboat.rows
 where projection = $1 and version = $2 and grp = any ($3::text[]) and sort >= $5`;
 
